@@ -1,0 +1,3 @@
+module muster.dev/muster
+
+go 1.25.0

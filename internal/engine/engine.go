@@ -1,0 +1,127 @@
+// Package engine is where tasks run. An Engine is level-based: it is told what
+// should be, makes it so, and reports what is. It knows nothing of success,
+// failure or restarts: those are the supervisor's.
+package engine
+
+import (
+	"context"
+	"time"
+
+	"muster.dev/muster/internal/job"
+)
+
+// An Engine runs the tasks of runs in one kind of place. Its methods may be
+// called from any goroutine.
+type Engine interface {
+	// Capabilities are the facts about this engine; they do not change.
+	Capabilities() Capabilities
+
+	// Apply makes the run's tasks match want and returns once that is under
+	// way, not done. The same value again changes nothing. A fence lower than
+	// one seen before is refused with a problem of kind Stale.
+	Apply(ctx context.Context, run Run, want Desired) error
+
+	// Watch calls seen with everything known of the run, at once and after
+	// each change, until ctx ends or seen returns an error, which it returns.
+	// Calls never overlap; changes may be merged. Apply may be called from seen.
+	Watch(ctx context.Context, run Run, seen func(Observed) error) error
+
+	// Forget ends what the engine keeps running for a run that has no tasks
+	// left, and returns when it is gone. A run it does not know is no error.
+	Forget(ctx context.Context, run Run) error
+}
+
+// A LogReader is an engine whose task output can be read. Output stays
+// readable after Forget.
+type LogReader interface {
+	// Logs returns what one stream of an instance holds after cursor, at most
+	// limit bytes, and the cursor behind it; "" is the beginning. No data
+	// and no error: nothing more yet.
+	Logs(ctx context.Context, run Run, i job.Instance, s Stream, cursor string, limit int) (Chunk, error)
+
+	// Dated returns when the byte at offset was written, as well as is known.
+	Dated(run Run, i job.Instance, s Stream) (func(offset int64) time.Time, error)
+}
+
+// A Stream is one of the two outputs of a task.
+type Stream string
+
+// The streams.
+const (
+	Stdout Stream = "stdout"
+	Stderr Stream = "stderr"
+)
+
+// A Chunk is a piece of a stream.
+type Chunk struct {
+	Data   []byte
+	Offset int64  // of the first byte
+	Cursor string // continues behind Data
+}
+
+// Capabilities are what an engine can honour. What a job asks beyond them is
+// refused at submit.
+type Capabilities struct {
+	Name       string
+	HoldsPlace bool // a place is held before anything is launched
+	ExactLogs  bool // every byte is kept
+	Silence    bool // output progress is reported, so that a stall can be seen
+	Containers bool
+	GPUs       int // how many there are
+}
+
+// A Run names a run to an engine and carries what its host needs from the start.
+type Run struct {
+	ID        string
+	Dir       string // the run's own folder on the node
+	Attached  bool   // the tasks end when the owner does
+	Isolation string // auto or none
+	LogLimit  int64  // bytes per instance, 0 for none
+}
+
+// Desired is what should be. A task it does not name should not be there.
+type Desired struct {
+	Fence   int64  `json:"fence"`
+	Attempt int    `json:"attempt"`
+	Tasks   []Want `json:"tasks"`
+}
+
+// A Want is what one task should be.
+type Want struct {
+	Instance job.Instance  `json:"instance"`
+	State    WantState     `json:"state"`
+	Ports    int           `json:"ports,omitempty"`  // how many the place needs
+	Launch   *Launch       `json:"launch,omitempty"` // for Launched
+	Signal   string        `json:"signal,omitempty"` // for Stopped
+	Grace    time.Duration `json:"grace,omitempty"`  // for Stopped; then it is killed
+}
+
+// A WantState is a state that can be asked for.
+type WantState string
+
+// The wanted states. Held: hold a place and tell its address. Launched implies Held.
+const (
+	Held     WantState = "hold"
+	Launched WantState = "run"
+	Stopped  WantState = "stop"
+)
+
+// A Launch is how a task's process is started.
+type Launch struct {
+	Argv []string `json:"argv"`
+	Env  []string `json:"env"`
+	Dir  string   `json:"dir"`
+
+	// Joined says how the host can see that the task has found the others.
+	Joined *Probe `json:"joined,omitempty"`
+
+	Memory int64   `json:"memory,omitempty"` // bytes, 0 for no limit
+	CPUs   float64 `json:"cpus,omitempty"`
+}
+
+// A Probe is evidence, seen from outside, that a task has joined the others:
+// it listens on a port, or has a connection to one.
+type Probe struct {
+	Listen  int `json:"listen,omitempty"`
+	Connect int `json:"connect,omitempty"`
+}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"time"
+
+	"muster.dev/muster/internal/job"
+)
+
+// Observed is everything an engine knows of a run.
+type Observed struct {
+	// Synced is false until every recorded host has answered or is known to
+	// be gone. Until then nothing may be concluded from what is missing.
+	Synced    bool       `json:"synced"`
+	Instances []Instance `json:"instances"`
+
+	// Trouble is what keeps the node itself from going on, in words: a full disk.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// A State is where an instance stands.
+type State string
+
+// The states, in the order in which an instance passes them.
+const (
+	Holding  State = "held"
+	Starting State = "starting"
+	Running  State = "running"
+	Stopping State = "stopping"
+	Exited   State = "exited"
+	Lost     State = "lost"
+)
+
+// Gone says that no process of the instance can be alive.
+func (s State) Gone() bool { return s == Exited || s == Lost }
+
+// A Cause is why an instance is gone.
+type Cause string
+
+// The causes.
+const (
+	ByExit      Cause = "exit"
+	BySignal    Cause = "signal"
+	ByOOM       Cause = "oom"
+	ByPreempt   Cause = "preempted"
+	ByEvict     Cause = "evicted"
+	ByLoss      Cause = "lost"
+	StartFailed Cause = "start-failed"
+	ByLogLimit  Cause = "log-limit"
+)
+
+// An Instance is what is known of one start of a task.
+type Instance struct {
+	job.Instance
+	State State  `json:"state"`
+	Node  string `json:"node,omitempty"`
+	Addr  string `json:"addr,omitempty"`
+	Ports []int  `json:"ports,omitempty"`
+	Pid   int    `json:"pid,omitempty"`
+
+	Joined  bool      `json:"joined,omitempty"` // the probe has succeeded
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+
+	Cause  Cause  `json:"cause,omitempty"`
+	Code   int    `json:"code"`             // for exit and start-failed
+	Signal string `json:"signal,omitempty"` // KILL, for signal and oom
+	Detail string `json:"detail,omitempty"` // evidence, in words
+
+	// Asked says that we had asked it to stop before it ended.
+	Asked bool `json:"asked,omitempty"`
+
+	// Raised is the exception that ended the program, if it said so.
+	Raised *Exception `json:"raised,omitempty"`
+
+	// PortTaken says that it ended because a port of its was in use.
+	PortTaken bool `json:"port_taken,omitempty"`
+
+	Usage Usage `json:"usage,omitzero"`
+}
+
+// An Exception is what a program raised and did not catch.
+type Exception struct {
+	Type string    `json:"type"`
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+	// Hung says that the program did not end by itself afterwards and was
+	// ended by its host, After that long.
+	Hung  bool          `json:"hung,omitempty"`
+	After time.Duration `json:"after,omitempty"`
+}
+
+// Usage changes all the time; it is reported at most every few seconds and
+// never stored.
+type Usage struct {
+	Silent time.Duration `json:"silent,omitempty"` // since its last output
+	CPU    float64       `json:"cpu"`              // cores in use
+	Memory int64         `json:"memory,omitempty"`
+	Output int64         `json:"output,omitempty"` // bytes written
+}
+
+// Failed says that the instance is gone in a way that is no success.
+func (i Instance) Failed() bool {
+	return i.State == Lost || i.State == Exited && (i.Cause != ByExit || i.Code != 0)
+}

@@ -1,0 +1,128 @@
+// Package run is the execution of a job: its phases, its verdict, and the
+// Service through which everything outside asks for and about runs. The
+// package does no I/O.
+package run
+
+import (
+	"time"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+)
+
+// A Phase is where a run stands.
+type Phase string
+
+// The phases. The last three are terminal and never change.
+const (
+	Pending    Phase = "Pending"
+	Starting   Phase = "Starting"
+	Running    Phase = "Running"
+	Restarting Phase = "Restarting"
+	Suspended  Phase = "Suspended"
+	Ending     Phase = "Ending"
+	Succeeded  Phase = "Succeeded"
+	Failed     Phase = "Failed"
+	Stopped    Phase = "Stopped"
+)
+
+// Done says that the phase is terminal.
+func (p Phase) Done() bool { return p == Succeeded || p == Failed || p == Stopped }
+
+// A Run is one execution of a job.
+type Run struct {
+	ID     string   `json:"id"`
+	Spec   job.Spec `json:"spec"`
+	Phase  Phase    `json:"phase"`
+	Reason string   `json:"reason,omitempty"` // one line, for a person
+	Engine string   `json:"engine"`
+
+	Attempt  int `json:"attempt"`            // 0 before the first start
+	Restarts int `json:"restarts,omitempty"` // charged to the budget
+
+	Created time.Time `json:"created"`
+	Started time.Time `json:"started,omitzero"`
+	Ended   time.Time `json:"ended,omitzero"`
+	// Took is from the first start to the end, by a clock that cannot jump.
+	Took time.Duration `json:"took,omitempty"`
+
+	Tasks    []engine.Instance `json:"tasks,omitempty"` // the newest instance of each task
+	Verdict  *Verdict          `json:"verdict,omitempty"`
+	Failures []Failure         `json:"failures,omitempty"` // of earlier attempts
+
+	Intent   Intent `json:"intent,omitzero"`
+	Attached bool   `json:"attached,omitempty"`
+	Origin   Origin `json:"origin,omitzero"`
+	Fence    int64  `json:"fence"` // the owner's; only grows
+	Rev      int64  `json:"rev"`   // of the record; only grows
+
+	// Progress is the supervisor's memory.
+	Progress Progress `json:"progress,omitzero"`
+}
+
+// Done says that the run has ended.
+func (r *Run) Done() bool { return r.Phase.Done() }
+
+// Origin is where a run came from.
+type Origin struct {
+	Node      string `json:"node,omitempty"`
+	Boot      string `json:"boot,omitempty"`
+	User      string `json:"user,omitempty"`
+	Dir       string `json:"dir,omitempty"`       // the caller's
+	File      string `json:"file,omitempty"`      // the job file
+	RunDir    string `json:"run_dir,omitempty"`   // records, logs, outputs
+	Code      string `json:"code,omitempty"`      // snapshot id, empty for in place
+	CodeSize  int64  `json:"code_size,omitempty"` // bytes
+	Inference string `json:"inference,omitempty"` // why this framework: "from -s 1"
+}
+
+// An Intent is what a person wants of a run.
+type Intent struct {
+	Want   Want   `json:"want,omitempty"`
+	Force  bool   `json:"force,omitempty"` // no grace
+	Signal string `json:"signal,omitempty"`
+	By     string `json:"by,omitempty"` // in words: Ctrl-C, muster stop
+}
+
+// A Want is one of the things a person can want.
+type Want string
+
+// The wants; empty means WantRun.
+const (
+	WantRun     Want = "run"
+	WantSuspend Want = "suspend"
+	WantStop    Want = "stop"
+	WantRemove  Want = "remove"
+)
+
+// Progress is what the supervisor must remember between decisions. Times are
+// readings of Clock, which counts the run's own elapsed time; wall clocks jump.
+type Progress struct {
+	Clock      time.Duration `json:"clock"`
+	Since      time.Duration `json:"since"`                 // of the phase
+	Began      time.Duration `json:"began,omitempty"`       // first launch; 0 if none
+	AllStarted time.Duration `json:"all_started,omitempty"` // of this attempt; 0 if not yet
+	Joined     bool          `json:"joined,omitempty"`      // all of this attempt
+
+	Launched bool `json:"launched,omitempty"` // every place was held
+
+	// Ending is set once this attempt is to end, Chosen once its cause is final.
+	Ending      Outcome       `json:"ending,omitempty"`
+	EndingSince time.Duration `json:"ending_since,omitempty"`
+	Chosen      bool          `json:"chosen,omitempty"`
+
+	Tries       map[string]int `json:"tries,omitempty"`        // restarts of one task, in this attempt
+	FreeRetries int            `json:"free_retries,omitempty"` // taken ports, lost hosts
+	Early       time.Duration  `json:"early,omitempty"`        // since when a helper is gone too early
+}
+
+// An Outcome is how an attempt is to end.
+type Outcome string
+
+// The outcomes.
+const (
+	ToSucceed Outcome = "succeed"
+	ToFail    Outcome = "fail"
+	ToStop    Outcome = "stop"
+	ToSuspend Outcome = "suspend"
+)
