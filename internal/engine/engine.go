@@ -39,6 +39,9 @@ type LogReader interface {
 	// and no error: nothing more yet.
 	Logs(ctx context.Context, run Run, i job.Instance, s Stream, cursor string, limit int) (Chunk, error)
 
+	// Instances returns those of a run that have output, in order.
+	Instances(run Run) ([]job.Instance, error)
+
 	// Dated returns when the byte at offset was written, as well as is known.
 	Dated(run Run, i job.Instance, s Stream) (func(offset int64) time.Time, error)
 }
@@ -74,9 +77,14 @@ type Capabilities struct {
 type Run struct {
 	ID        string
 	Dir       string // the run's own folder on the node
+	Fence     int64  // the owner's
 	Attached  bool   // the tasks end when the owner does
 	Isolation string // auto or none
 	LogLimit  int64  // bytes per instance, 0 for none
+
+	// How tasks are ended when nobody is there to say.
+	Signal string
+	Grace  time.Duration
 }
 
 // Desired is what should be. A task it does not name should not be there.

@@ -41,7 +41,7 @@ func ParseDuration(s string) (Duration, error) {
 	rest, days := s, 0.0
 	if n, after, ok := strings.Cut(s, "d"); ok {
 		v, err := strconv.ParseFloat(n, 64)
-		if err != nil || v < 0 || v > 36500 {
+		if err != nil || !(v >= 0 && v <= 36500) { // so that NaN is refused too
 			return 0, bad
 		}
 		rest, days = after, v
@@ -100,6 +100,9 @@ func ParseBytes(s string) (Bytes, error) {
 			num, unit = n, u.size
 			break
 		}
+	}
+	if n, err := strconv.ParseInt(num, 10, 64); err == nil && n >= 0 && n <= math.MaxInt64/unit {
+		return Bytes(n * unit), nil // exact, where a float would round
 	}
 	v, err := strconv.ParseFloat(num, 64)
 	if err != nil || v < 0 || math.IsNaN(v) || v*float64(unit) >= math.MaxInt64 {

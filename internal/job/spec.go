@@ -41,6 +41,7 @@ type Spec struct {
 // A Framework says how the tasks find each other.
 type Framework struct {
 	Name      string   `json:"name"`
+	Inferred  bool     `json:"inferred,omitempty"`  // nobody named it
 	Flavour   string   `json:"flavour,omitempty"`   // mpi, horovod
 	Options   []string `json:"options,omitempty"`   // mpi, horovod
 	Launcher  string   `json:"launcher,omitempty"`  // mpi, horovod

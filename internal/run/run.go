@@ -99,6 +99,7 @@ const (
 // readings of Clock, which counts the run's own elapsed time; wall clocks jump.
 type Progress struct {
 	Clock      time.Duration `json:"clock"`
+	Saved      int64         `json:"saved,omitempty"`       // the machine's monotonic clock when Clock was stored
 	Since      time.Duration `json:"since"`                 // of the phase
 	Began      time.Duration `json:"began,omitempty"`       // first launch; 0 if none
 	AllStarted time.Duration `json:"all_started,omitempty"` // of this attempt; 0 if not yet
@@ -110,10 +111,16 @@ type Progress struct {
 	Ending      Outcome       `json:"ending,omitempty"`
 	EndingSince time.Duration `json:"ending_since,omitempty"`
 	Chosen      bool          `json:"chosen,omitempty"`
+	Failure     *Failure      `json:"failure,omitempty"` // the cause, final once Chosen
+	Restart     bool          `json:"restart,omitempty"` // another attempt follows
+	NotBefore   time.Duration `json:"not_before,omitempty"`
 
-	Tries       map[string]int `json:"tries,omitempty"`        // restarts of one task, in this attempt
-	FreeRetries int            `json:"free_retries,omitempty"` // taken ports, lost hosts
-	Early       time.Duration  `json:"early,omitempty"`        // since when a helper is gone too early
+	// Restarts of single tasks in this attempt, by name, and when they may begin.
+	Tries map[string]int           `json:"tries,omitempty"`
+	TryAt map[string]time.Duration `json:"try_at,omitempty"`
+
+	FreeRetries int           `json:"free_retries,omitempty"` // taken ports, lost hosts
+	Early       time.Duration `json:"early,omitempty"`        // since when a helper is gone too early
 }
 
 // An Outcome is how an attempt is to end.

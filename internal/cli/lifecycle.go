@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/run"
+)
+
+func newAttachCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "attach [RUN]", Short: "Watch a run that goes on elsewhere; Ctrl-C only ends the watching", Args: cobra.MaximumNArgs(1),
+		Long: "Attach shows a run as muster run does and exits with its code. Ctrl-C ends the watching, not the run.",
+		RunE: func(c *cobra.Command, args []string) error {
+			signals := catchSignals()
+			svc, r, err := a.find(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			return newSession(a, svc, r, false).follow(c.Context(), signals, run.LogQuery{Tail: attachTail, Follow: true})
+		},
+	}
+}
+
+// attachTail is how many lines of each task attach shows of what was before.
+const attachTail = 20
+
+func newWaitCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "wait [RUN]", Short: "Wait for a run and exit with its code", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			svc, r, err := a.find(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			if err := svc.Watch(c.Context(), r.ID, func(now run.Run) error { r = now; return nil }); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stderr, "muster: %s\n", plain(r))
+			return exitOf(r)
+		},
+	}
+}
+
+func newStopCommand(a *app) *cobra.Command {
+	var force, noWait bool
+	c := &cobra.Command{
+		Use: "stop RUN...", Short: "Stop runs: ask the tasks to end, wait for the grace period, then kill", Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.each(c.Context(), args, func(svc run.Service, r run.Run) error {
+				return stopRun(c.Context(), a, svc, r, force, noWait)
+			})
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "kill at once, without grace")
+	c.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until it has ended")
+	return c
+}
+
+func stopRun(ctx context.Context, a *app, svc run.Service, r run.Run, force, noWait bool) error {
+	if r.Done() {
+		fmt.Fprintf(a.stderr, "muster: %s has ended already: %s\n", r.ID, status(r))
+		return nil
+	}
+	_, err := svc.Update(ctx, r.ID, run.Intent{Want: run.WantStop, By: "muster stop", Signal: "TERM", Force: force})
+	if err != nil && problem.KindOf(err) != problem.Conflict {
+		return err
+	}
+	if noWait {
+		return nil
+	}
+	if err := svc.Watch(ctx, r.ID, func(now run.Run) error { r = now; return nil }); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "muster: %s %s\n", r.ID, status(r))
+	return nil
+}
+
+func newRmCommand(a *app) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "rm RUN...", Short: "Delete runs that have ended: record, logs, outputs, checkpoints", Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.each(c.Context(), args, func(svc run.Service, r run.Run) error {
+				if force && !r.Done() {
+					if err := stopRun(c.Context(), a, svc, r, false, false); err != nil {
+						return err
+					}
+				}
+				if _, err := svc.Update(c.Context(), r.ID, run.Intent{Want: run.WantRemove, By: "muster rm"}); err != nil {
+					return err
+				}
+				fmt.Fprintln(a.stdout, r.ID)
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "stop it first")
+	return c
+}

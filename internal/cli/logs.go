@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/ui"
+)
+
+type logsOptions struct {
+	q          run.LogQuery
+	since      string
+	timestamps bool
+}
+
+func newLogsCommand(a *app) *cobra.Command {
+	var o logsOptions
+	c := &cobra.Command{
+		Use: "logs [RUN]", Short: "Show what a run's tasks have written", Args: cobra.MaximumNArgs(1),
+		Long: "Logs shows what tasks have written, of the newest attempt unless --attempt says otherwise:\n" +
+			"stdout on stdout behind |, stderr on stderr behind !.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.parse(c); err != nil {
+				return err
+			}
+			return runLogs(c.Context(), a, o, args)
+		},
+	}
+	f := c.Flags()
+	f.BoolVarP(&o.q.Follow, "follow", "f", false, "go on until the run ends")
+	f.StringArrayVar(&o.q.Tasks, "task", nil, "only this task, role or pattern: worker-0, worker, 'worker-*'")
+	f.IntVar(&o.q.Attempt, "attempt", 0, "of this attempt, from 1 (default the newest)")
+	f.StringVar(&o.since, "since", "", "only what is newer than this: 10m, or a time in RFC 3339")
+	f.IntVar(&o.q.Tail, "tail", -1, "only the last lines of each task and stream")
+	f.BoolVar(&o.timestamps, "timestamps", false, "when each line was written, to about 25 ms")
+	f.BoolVar(&o.q.Raw, "raw", false, "the exact bytes, without prefixes")
+	return c
+}
+
+func (o *logsOptions) parse(c *cobra.Command) error {
+	if o.q.Tail < -1 {
+		return usageError(c, "--tail %d: a number of lines", o.q.Tail)
+	}
+	if o.q.Attempt < 0 {
+		return usageError(c, "--attempt %d: attempts count from 1", o.q.Attempt)
+	}
+	if o.since == "" {
+		return nil
+	}
+	if d, err := job.ParseDuration(o.since); err == nil {
+		o.q.Since = time.Now().Add(-d.D())
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, o.since)
+	if err != nil {
+		return usageError(c, "--since %s: neither a duration like 10m nor a time like 2006-01-02T15:04:05Z", o.since)
+	}
+	o.q.Since = t
+	return nil
+}
+
+func runLogs(ctx context.Context, a *app, o logsOptions, args []string) error {
+	svc, r, err := a.find(ctx, args)
+	if err != nil {
+		return err
+	}
+	if o.q.Attempt > r.Attempt {
+		return fmt.Errorf("%s has had %d attempts; there is no attempt %d", r.ID, r.Attempt, o.q.Attempt)
+	}
+	if o.q.Attempt == 0 && r.Attempt > 1 {
+		fmt.Fprintf(a.stderr, "muster: %s is in attempt %d; --attempt shows an earlier one\n", r.ID, r.Attempt)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if o.q.Raw {
+		err = svc.Logs(ctx, r.ID, o.q, func(c run.LogChunk) error {
+			to := a.stdout
+			if c.Stream == engine.Stderr {
+				to = a.stderr
+			}
+			_, err := to.Write(c.Data)
+			return err
+		})
+	} else {
+		err = showLogs(ctx, a, svc, r, o)
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, context.Canceled) {
+		return nil // whoever read it has had enough
+	}
+	return err
+}
+
+func showLogs(ctx context.Context, a *app, svc run.Service, r run.Run, o logsOptions) error {
+	screen := ui.Open(a.stdout, a.stderr, a.env, 0)
+	out := newOutput(screen, r.Spec.Tasks())
+	out.stamps = o.timestamps
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-screen.Gone(ui.Out):
+			cancel() // nobody reads any more
+		case <-ctx.Done():
+		}
+	}()
+	err := svc.Logs(ctx, r.ID, o.q, out.take)
+	out.flush()
+	if cerr := screen.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

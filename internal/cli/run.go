@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"muster.dev/muster/internal/format/native"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rendezvous"
+	"muster.dev/muster/internal/run"
+)
+
+type runOptions struct {
+	file      string
+	workers   int
+	servers   int
+	framework string
+	name      string
+	code      string
+	env       []string
+	restarts  int
+	detach    bool
+	isolation string
+
+	changed func(flag string) bool
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [flags] [-f FILE | -- COMMAND...]",
+		Short: "Run a job and wait for it",
+		Long: "Run runs a job: from a command line, where every role runs the same command as MXNet\n" +
+			"expects, or from a job file. It exits with the deciding task's own code; 124 ended by a\n" +
+			"limit, 125 refused, 126 not executable, 127 not found, 128+n by a signal, 130 after Ctrl-C,\n" +
+			"143 after muster stop.",
+		Example: "  muster run -n 2 -s 1 -- python train.py --kv-store dist_sync\n" +
+			"  muster run -n 4 -- python ddp.py\n" +
+			"  muster run -f muster.yaml",
+		RunE: func(c *cobra.Command, args []string) error {
+			o.changed = c.Flags().Changed
+			return runRun(c.Context(), a, c, o, args)
+		},
+	}
+	f := c.Flags()
+	f.SetInterspersed(false)
+	f.StringVarP(&o.file, "file", "f", "", "job file (default muster.yaml when there is no command; - reads stdin)")
+	f.IntVarP(&o.workers, "workers", "n", 1, "number of workers")
+	f.IntVarP(&o.servers, "servers", "s", 0, "number of parameter servers; means MXNet")
+	f.StringVar(&o.framework, "framework", "", "mxnet, torch or plain (default from -n and -s, always printed)")
+	f.StringVar(&o.name, "name", "", "name of the job (default the script's)")
+	f.StringVar(&o.code, "code", "", "freeze this folder and run in a copy of it (default in place)")
+	f.StringArrayVarP(&o.env, "env", "e", nil, "set a variable, K=V, or pass one on, K")
+	f.IntVar(&o.restarts, "restarts", 0, "how often a failed gang may be started again")
+	f.BoolVarP(&o.detach, "detach", "d", false, "return when it runs and print only its id")
+	f.StringVar(&o.isolation, "isolation", "", "auto or none")
+	return c
+}
+
+func runRun(ctx context.Context, a *app, c *cobra.Command, o runOptions, args []string) error {
+	s, err := submission(a, c, o, args)
+	if err != nil {
+		return err
+	}
+	svc, err := a.open()
+	if err != nil {
+		return err
+	}
+	if o.detach {
+		return runDetached(ctx, a, svc, s)
+	}
+	s.Attached = true
+	return runAttached(ctx, a, svc, s)
+}
+
+// submission makes a submission of what the command line says.
+func submission(a *app, c *cobra.Command, o runOptions, args []string) (run.Submission, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return run.Submission{}, err
+	}
+	s := run.Submission{Env: os.Environ(), Origin: run.Origin{Dir: cwd}}
+	switch {
+	case o.file != "" && len(args) > 0:
+		return s, usageError(c, "a job file and a command: give one of them")
+	case o.file == "" && len(args) == 0 && !exists("muster.yaml"):
+		return s, usageError(c, "nothing to run: give a command after --, or a job file with -f (there is no muster.yaml here)")
+	case len(args) > 0:
+		s.Spec, s.Origin.Inference, err = bareJob(o, args)
+	default:
+		err = fileJob(&s, o)
+	}
+	if err != nil {
+		return s, err
+	}
+	return s, override(&s, o)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// bareJob is the job of a bare command line: every role runs the same command.
+func bareJob(o runOptions, command []string) (job.Spec, string, error) {
+	if o.workers < 1 || o.servers < 0 {
+		return job.Spec{}, "", problem.New(problem.Invalid, "-n %d -s %d: a job needs at least one worker, and no fewer than 0 servers", o.workers, o.servers)
+	}
+	framework, why := o.framework, ""
+	if framework == "" {
+		framework, why = rendezvous.Infer(o.servers, o.workers)
+	}
+	s := job.Spec{
+		Name:      nameFrom(command),
+		Framework: job.Framework{Name: framework, Inferred: o.framework == ""},
+		Roles:     map[string]*job.Role{"worker": {Replicas: o.workers, Command: command}},
+	}
+	if o.servers > 0 {
+		s.Roles["server"] = &job.Role{Replicas: o.servers, Command: command}
+	}
+	return s, why, nil
+}
+
+var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
+
+// nameFrom makes a job's name of its command: the script, else the program.
+func nameFrom(command []string) string {
+	pick := command[0]
+	for _, word := range command[1:] {
+		if strings.HasPrefix(word, "-") {
+			continue
+		}
+		if ext := filepath.Ext(word); ext == ".py" || ext == ".sh" || ext == ".R" {
+			pick = word
+		}
+		break
+	}
+	name := strings.ToLower(strings.TrimSuffix(filepath.Base(pick), filepath.Ext(pick)))
+	name = strings.Trim(notLabel.ReplaceAllString(name, "-"), "-")
+	if len(name) > 40 {
+		name = strings.Trim(name[:40], "-")
+	}
+	if name == "" {
+		return "job"
+	}
+	return name
+}
+
+// fileJob reads a job file. Its relative paths are relative to it.
+func fileJob(s *run.Submission, o runOptions) error {
+	path := o.file
+	if path == "" {
+		path = "muster.yaml"
+	}
+	data, base, err := readJobFile(path)
+	if err != nil {
+		return err
+	}
+	spec, err := native.Parse(path, data)
+	if err != nil {
+		return err
+	}
+	s.Spec, s.Origin.File = *spec, path
+	if s.Spec.Name == "" {
+		s.Spec.Name = nameFrom([]string{base})
+	}
+	if c := s.Spec.Code; c != nil && c.Path != "" && !filepath.IsAbs(c.Path) {
+		c.Path = filepath.Join(base, c.Path)
+	}
+	return roleEnvironments(s, base)
+}
+
+const maxJobFile = 1 << 20
+
+func readJobFile(path string) (data []byte, base string, err error) {
+	f := os.Stdin
+	base, err = os.Getwd()
+	if err != nil {
+		return nil, "", err
+	}
+	if path != "-" {
+		if f, err = os.Open(path); err != nil {
+			return nil, "", problem.Wrap(problem.Invalid, err, "read the job file")
+		}
+		defer f.Close()
+		if base, err = filepath.Abs(filepath.Dir(path)); err != nil {
+			return nil, "", err
+		}
+	}
+	data, err = readAtMost(f, maxJobFile)
+	if err != nil {
+		return nil, "", problem.Wrap(problem.Invalid, err, "read the job file %s", path)
+	}
+	return data, base, nil
+}
+
+// override applies the flags that change a job however it was given.
+func override(s *run.Submission, o runOptions) error {
+	if o.name != "" {
+		s.Spec.Name = o.name
+	}
+	if o.code != "" {
+		s.Spec.Code = &job.Code{Path: o.code}
+	}
+	if o.isolation != "" {
+		s.Spec.Isolation = o.isolation
+	}
+	if o.changed("restarts") {
+		s.Spec.Restart.Limit = o.restarts
+	}
+	if s.Origin.File != "" {
+		if err := overrideFile(s, o); err != nil {
+			return err
+		}
+	}
+	for _, kv := range o.env {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok {
+			if v, ok = os.LookupEnv(k); !ok {
+				return problem.New(problem.Invalid, "--env %s: there is no such variable here", k).WithHint("--env %s=VALUE", k)
+			}
+		}
+		rendezvous.Complete(&s.Spec)
+		for _, r := range s.Spec.Roles {
+			if r.Env == nil {
+				r.Env = map[string]string{}
+			}
+			r.Env[k] = v
+		}
+	}
+	return faults(job.Check(&s.Spec))
+}
+
+// overrideFile applies sizes and framework to a job from a file.
+func overrideFile(s *run.Submission, o runOptions) error {
+	if o.framework != "" {
+		s.Spec.Framework = job.Framework{Name: o.framework}
+	}
+	for flag, role := range map[string]string{"workers": "worker", "servers": "server"} {
+		if !o.changed(flag) {
+			continue
+		}
+		r := s.Spec.Roles[role]
+		if r == nil {
+			return problem.New(problem.Invalid, "--%s: the job file has no role %q", flag, role)
+		}
+		r.Replicas = map[string]int{"workers": o.workers, "servers": o.servers}[flag]
+	}
+	return nil
+}
+
+func faults(list []job.Fault) error {
+	var l problem.List
+	for _, f := range list {
+		l = append(l, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
+	}
+	return l.Err()
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/ui"
+)
+
+// A session shows a run while it goes on: the tasks' output, and how they stand.
+type session struct {
+	a      *app
+	svc    run.Service
+	id     string
+	screen *ui.Screen
+	output *output
+	view   *view
+
+	// owner says that the run is ours: an interrupt stops it. Else it only
+	// ends our looking at it.
+	owner bool
+}
+
+// runAttached submits a job and stays with it.
+func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission) error {
+	// Caught from before the submission on, so that none finds us unprepared.
+	signals := catchSignals()
+	r, err := svc.Submit(ctx, s)
+	if err != nil {
+		return err
+	}
+	return newSession(a, svc, r, true).follow(ctx, signals, run.LogQuery{Tail: -1, Follow: true})
+}
+
+func newSession(a *app, svc run.Service, r run.Run, owner bool) *session {
+	s := &session{a: a, svc: svc, id: r.ID, owner: owner}
+	s.screen = ui.Open(a.stdout, a.stderr, a.env, 0)
+	s.output = newOutput(s.screen, r.Spec.Tasks())
+	s.view = newView(s.screen, r)
+	return s
+}
+
+// catchSignals catches what asks us to end. A SIGHUP that was ignored when we
+// were started, as nohup does, stays ignored.
+func catchSignals() chan os.Signal {
+	c := make(chan os.Signal, 8)
+	signal.Notify(c, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCONT)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(c, syscall.SIGHUP)
+	}
+	return c
+}
+
+// follow shows the run until it ends, then reports and exits as it did.
+func (s *session) follow(ctx context.Context, signals chan os.Signal, q run.LogQuery) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go s.heedSignals(ctx, cancel, signals)
+	logs := make(chan error, 1)
+	go func() { logs <- s.svc.Logs(ctx, s.id, q, s.output.take) }()
+	var last run.Run
+	err := s.svc.Watch(ctx, s.id, func(r run.Run) error {
+		last = r
+		s.view.show(r)
+		return nil
+	})
+	if err == nil {
+		err = <-logs
+	}
+	s.output.flush()
+	_ = s.screen.Clear()
+	defer func() { _ = s.screen.Close() }()
+	if cause := context.Cause(ctx); errors.Is(cause, errDetached) {
+		_ = s.screen.Flush()
+		fmt.Fprintf(s.a.stderr, "muster: detached; %s goes on (muster attach %s)\n", s.id, s.id)
+		return exitStatus(run.ExitInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	_ = s.screen.Flush()
+	s.a.printReport(s.svc, last)
+	return exitOf(last)
+}
+
+var errDetached = errors.New("detached")
+
+// heedSignals stops the run when asked to: with grace, and at the second time
+// without.
+func (s *session) heedSignals(ctx context.Context, cancel context.CancelCauseFunc, signals chan os.Signal) {
+	asked := 0
+	for {
+		var sig os.Signal
+		select {
+		case <-ctx.Done():
+			return
+		case sig = <-signals:
+		}
+		switch {
+		case sig == syscall.SIGCONT:
+			s.screen.Resume()
+		case !s.owner:
+			cancel(errDetached)
+			return
+		default:
+			asked++
+			s.stop(ctx, sig, asked > 1)
+			if asked > 2 {
+				s.screen.Abandon() // a reader that takes nothing must not hold us
+			}
+		}
+	}
+}
+
+func (s *session) stop(ctx context.Context, sig os.Signal, force bool) {
+	by, name := "Ctrl-C", "INT"
+	switch sig {
+	case syscall.SIGTERM:
+		by, name = "SIGTERM", "TERM"
+	case syscall.SIGHUP:
+		by, name = "SIGHUP (its terminal has gone)", "HUP"
+	}
+	_, err := s.svc.Update(ctx, s.id, run.Intent{Want: run.WantStop, Signal: name, By: by, Force: force})
+	if err != nil {
+		return // it has ended by itself
+	}
+	if force {
+		s.view.say("killing what is left")
+		return
+	}
+	s.view.say("stopping; again to kill")
+}
+
+// exitOf is the exit code that stands for a run.
+func exitOf(r run.Run) error {
+	if r.Verdict == nil || r.Verdict.Exit.Code == 0 {
+		return nil
+	}
+	return exitStatus(r.Verdict.Exit.Code)
+}
+
+// runDetached submits a job and returns when its gang runs, or waits with a
+// reason, or has failed already.
+func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission) error {
+	r, err := svc.Submit(ctx, s)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, r.ID)
+	fmt.Fprintln(a.stderr, "muster: "+headline(r))
+	enough := errors.New("enough")
+	err = svc.Watch(ctx, r.ID, func(now run.Run) error {
+		r = now
+		if r.Phase == run.Running || r.Done() || r.Phase == run.Pending && r.Reason != "" || r.Phase == run.Suspended {
+			return enough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, enough) {
+		return err
+	}
+	if r.Phase == run.Failed {
+		a.printReport(svc, r)
+		return exitOf(r)
+	}
+	return nil
+}

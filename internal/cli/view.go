@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/ui"
+)
+
+// A view shows how a run stands: a line per role, redrawn in place on a
+// terminal; elsewhere a plain line per change and one a minute.
+type view struct {
+	screen *ui.Screen
+	style  ui.Style
+	begun  time.Time
+	said   string // what the last plain line was about
+	saidAt time.Time
+	note   string
+}
+
+func newView(screen *ui.Screen, r run.Run) *view {
+	v := &view{screen: screen, style: screen.Style(ui.Err), begun: time.Now()}
+	v.print(headline(r))
+	return v
+}
+
+// headline is the first line of a run: what will run where, and from which code.
+func headline(r run.Run) string {
+	fw := r.Spec.Framework.Name
+	if r.Origin.Inference != "" {
+		fw += " (" + r.Origin.Inference + ")"
+	}
+	var roles []string
+	for _, name := range r.Spec.RoleNames() {
+		n := r.Spec.Roles[name].Replicas
+		if n != 1 {
+			name += "s"
+		}
+		roles = append(roles, fmt.Sprintf("%d %s", n, name))
+	}
+	where := r.Engine
+	if where == "local" {
+		where = fmt.Sprintf("local: %d cores", runtime.NumCPU())
+	}
+	code := "code in place"
+	if r.Origin.Code != "" {
+		code = fmt.Sprintf("code @%.6s %s", r.Origin.Code, ui.ShortBytes(r.Origin.CodeSize))
+	}
+	return fmt.Sprintf("%s   %s: %s   %s   %s", r.ID, fw, strings.Join(roles, ", "), where, code)
+}
+
+func (v *view) print(line string) { _ = v.screen.Print(ui.Err, "", []byte(clean(line))) }
+
+// say shows a remark of ours.
+func (v *view) say(text string) { v.print("muster: " + text) }
+
+// show brings the view up to date.
+func (v *view) show(r run.Run) {
+	if v.screen.Live() {
+		v.screen.Status(v.block(r))
+		return
+	}
+	change := fmt.Sprint(r.Phase, r.Attempt, r.Reason)
+	passing := r.Reason == "" && r.Phase != run.Running // a phase that says nothing by itself
+	if r.Done() || passing || change == v.said && time.Since(v.saidAt) < time.Minute {
+		return
+	}
+	line := plain(r)
+	if change == v.said {
+		line += fmt.Sprintf(", %s, last output %s", ui.Took(time.Since(v.begun)), ui.Ago(leastSilent(r)))
+	}
+	v.said, v.saidAt = change, time.Now()
+	v.say(line)
+}
+
+// plain is a run in one line, for logs of CI systems.
+func plain(r run.Run) string {
+	s := fmt.Sprintf("%s %s %d/%d", r.ID, r.Phase, running(r.Tasks), len(r.Spec.Tasks()))
+	if r.Attempt > 0 {
+		s += fmt.Sprintf(", attempt %d", r.Attempt)
+	}
+	if r.Reason != "" {
+		s += ": " + r.Reason
+	}
+	return s
+}
+
+// block is a line per role.
+func (v *view) block(r run.Run) []string {
+	var lines []string
+	for _, role := range r.Spec.RoleNames() {
+		var of []engine.Instance
+		for _, t := range r.Tasks {
+			if t.Task.Role == role {
+				of = append(of, t)
+			}
+		}
+		lines = append(lines, roleLine(role, of, r.Spec.Roles[role].Replicas, time.Since(v.begun)))
+	}
+	if r.Reason != "" {
+		lines = append(lines, v.style.Yellow(string(r.Phase)+": "+r.Reason))
+	}
+	return lines
+}
+
+func roleLine(role string, of []engine.Instance, replicas int, age time.Duration) string {
+	var cpu float64
+	var mem int64
+	silent := time.Duration(-1)
+	for _, t := range of {
+		cpu += t.Usage.CPU
+		mem += t.Usage.Memory
+		if !t.State.Gone() && (silent < 0 || t.Usage.Silent < silent) {
+			silent = t.Usage.Silent
+		}
+	}
+	line := fmt.Sprintf("%-11s %d/%d %s   %s", role, running(of), replicas, stateWord(of), ui.Timer(age))
+	if mem > 0 {
+		line += fmt.Sprintf("   cpu %3.0f%%   mem %s", 100*cpu, ui.ShortBytes(mem))
+	}
+	if silent >= 10*time.Second {
+		line += "   silent " + ui.Took(silent)
+	}
+	return line
+}
+
+// stateWord is the state that most needs telling.
+func stateWord(of []engine.Instance) string {
+	word := "waiting"
+	for _, s := range []engine.State{engine.Exited, engine.Running, engine.Holding, engine.Starting, engine.Stopping, engine.Lost} {
+		for _, t := range of {
+			if t.State == s {
+				word = string(s)
+			}
+		}
+	}
+	return word
+}
+
+func running(of []engine.Instance) int {
+	n := 0
+	for _, t := range of {
+		if t.State == engine.Running {
+			n++
+		}
+	}
+	return n
+}
+
+func leastSilent(r run.Run) time.Duration {
+	least := time.Duration(-1)
+	for _, t := range r.Tasks {
+		if !t.State.Gone() && (least < 0 || t.Usage.Silent < least) {
+			least = t.Usage.Silent
+		}
+	}
+	return max(least, 0)
+}

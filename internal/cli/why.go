@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/report"
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/ui"
+)
+
+func newWhyCommand(a *app) *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use: "why [RUN]", Short: "Explain how a run ended, what it waits for, or why it may be stuck", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			svc, r, err := a.find(c.Context(), args)
+			if err != nil {
+				return err
+			}
+			rep := explain(c.Context(), svc, r)
+			if format != "" {
+				return a.print(format, rep, r.ID)
+			}
+			a.drawReport(a.stdout, rep)
+			return nil
+		},
+	}
+	formatFlag(c, &format, "json|yaml|name")
+	return c
+}
+
+// lastLines is how many lines of a task's end a report shows: with the rest it
+// fits 24 rows.
+const lastLines = 8
+
+// explain makes the report of a run, with the last lines of the task it is about.
+func explain(ctx context.Context, svc run.Service, r run.Run) report.Report {
+	var last []report.Line
+	if i, ok := report.Suspect(r); ok {
+		q := run.LogQuery{Tasks: []string{i.Task.String()}, Attempt: i.Attempt, Tail: lastLines}
+		// Without its output a report is still a report.
+		_ = svc.Logs(ctx, r.ID, q, func(c run.LogChunk) error {
+			for line := range bytes.Lines(c.Data) {
+				text := string(ui.Clean(bytes.TrimRight(line, "\r\n"), false))
+				if c.Instance == i && strings.TrimSpace(text) != "" {
+					last = append(last, report.Line{Stream: c.Stream, Text: text})
+				}
+			}
+			return nil
+		})
+	}
+	return report.Of(r, ending(last), time.Now())
+}
+
+// ending is the end of a task's output: of its stderr if it wrote any, for that
+// is where programs say why.
+func ending(lines []report.Line) []report.Line {
+	var errs []report.Line
+	for _, l := range lines {
+		if l.Stream == engine.Stderr {
+			errs = append(errs, l)
+		}
+	}
+	if len(errs) > 0 {
+		lines = errs
+	}
+	return lines[max(0, len(lines)-lastLines):]
+}
+
+// printReport shows how a run ended, on stderr.
+func (a *app) printReport(svc run.Service, r run.Run) {
+	a.drawReport(a.stderr, explain(context.Background(), svc, r))
+	if r.Phase == run.Succeeded {
+		if line := outputs(r.Origin.RunDir); line != "" {
+			fmt.Fprintf(a.stderr, "  %-9s %s\n", "outputs", line)
+		}
+	}
+}
+
+// outputs names what a run has kept in its output directory.
+func outputs(runDir string) string {
+	dir := filepath.Join(runDir, "outputs")
+	var files []string
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if st, err := d.Info(); err == nil {
+				name, _ := filepath.Rel(dir, path)
+				files = append(files, clean(name)+" "+ui.Bytes(st.Size()))
+			}
+		}
+		return nil
+	})
+	if len(files) == 0 {
+		return ""
+	}
+	return dir + "   " + ui.Names(files, 3)
+}
+
+// drawReport draws a report: a mark and a headline, labelled facts, next steps.
+func (a *app) drawReport(f *os.File, rep report.Report) {
+	st := ui.Detect(f, a.env)
+	mark := map[report.Tone]ui.Mark{report.Good: ui.OK, report.Bad: ui.Failed, report.Watch: ui.Warning, report.Waiting: ui.Waiting}[rep.Tone]
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", st.Mark(mark), clean(rep.Headline))
+	if len(rep.Facts) > 0 && rep.Tone == report.Bad {
+		b.WriteString("\n")
+	}
+	for _, fact := range rep.Facts {
+		drawFact(&b, st, fact)
+	}
+	drawNext(&b, st, rep)
+	_, _ = f.WriteString(b.String())
+}
+
+func drawFact(b *strings.Builder, st ui.Style, fact report.Fact) {
+	label := fact.Label
+	for n, line := range fact.Lines {
+		if fact.Task != "" {
+			to := ui.Out
+			if fact.Streams[n] == engine.Stderr {
+				to = ui.Err
+			}
+			line = ui.NewPrefixes(st, []string{fact.Task}).Of(fact.Task, to) + line
+			fmt.Fprintf(b, "  %-9s %s\n", label, line)
+			label = ""
+			continue
+		}
+		for _, part := range wrap(clean(line), 86) {
+			fmt.Fprintf(b, "  %-9s %s\n", label, part)
+			label = ""
+		}
+	}
+}
+
+func drawNext(b *strings.Builder, st ui.Style, rep report.Report) {
+	if len(rep.Next) == 0 {
+		return
+	}
+	if rep.Tone == report.Bad {
+		b.WriteString("\n")
+		for _, s := range rep.Next {
+			fmt.Fprintf(b, "  %-45s %s\n", s.Command, st.Dim(s.Why))
+		}
+		return
+	}
+	var commands []string
+	for _, s := range rep.Next {
+		commands = append(commands, s.Command)
+	}
+	fmt.Fprintf(b, "  %-9s %s\n", "next", st.Dim(strings.Join(commands, "  "+st.Separator()+"  ")))
+}
+
+// wrap breaks text at spaces so that no line is wider than width.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && ui.Width(line)+1+ui.Width(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,154 @@
+//go:build linux
+
+package control
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/rendezvous"
+	"muster.dev/muster/internal/run"
+)
+
+// A launcher turns wanted tasks into commands with their whole environment.
+type launcher struct {
+	dir     string // the run's folder
+	private private
+	shell   string
+	cores   int
+}
+
+func newLauncher(dir string) (*launcher, error) {
+	v, err := readPrivate(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &launcher{dir: dir, private: v, shell: findShell(), cores: runtime.NumCPU()}, nil
+}
+
+func findShell() string {
+	if _, err := os.Stat("/bin/bash"); err == nil {
+		return "/bin/bash"
+	}
+	return "/bin/sh"
+}
+
+// fill adds the launch to every task that is to be launched and still only
+// holds its place.
+func (l *launcher) fill(r *run.Run, seen engine.Observed, want *engine.Desired) error {
+	cluster := rendezvous.Cluster{}
+	holding := map[job.Instance]bool{}
+	for _, i := range seen.Instances {
+		if i.Attempt == r.Attempt {
+			cluster[i.Task] = rendezvous.Member{Addr: i.Addr, Ports: i.Ports}
+			holding[i.Instance] = i.State == engine.Holding
+		}
+	}
+	fw, err := rendezvous.ByName(r.Spec.Framework.Name)
+	if err != nil {
+		return err
+	}
+	for n := range want.Tasks {
+		w := &want.Tasks[n]
+		if w.State != engine.Launched || !holding[w.Instance] {
+			continue
+		}
+		plan, err := fw.Launch(&r.Spec, cluster, w.Instance.Task)
+		if err != nil {
+			return err
+		}
+		w.Launch = l.launch(r, w.Instance, plan)
+	}
+	return nil
+}
+
+func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *engine.Launch {
+	role := r.Spec.Roles[i.Task.Role]
+	return &engine.Launch{
+		Argv: l.argv(role), Env: l.environ(r, i, plan), Dir: l.workdir(r, role), Joined: plan.Joined,
+		Memory: int64(role.Resources.Memory), CPUs: role.Resources.CPUs,
+	}
+}
+
+// argv is the command; a script runs in the task's shell. A shell that is given
+// one simple command becomes it, so that signals and exit codes are its own.
+func (l *launcher) argv(role *job.Role) []string {
+	if role.Run != "" {
+		return []string{l.shell, "-e", "-c", role.Run}
+	}
+	return slices.Concat(role.Command, role.Args)
+}
+
+// workdir is where a task starts: what its role says, else the run's copy of
+// the code, else the caller's folder.
+func (l *launcher) workdir(r *run.Run, role *job.Role) string {
+	base := r.Origin.Dir
+	if r.Origin.Code != "" {
+		base = filepath.Join(l.dir, codeDir)
+	}
+	if role.Workdir == "" {
+		return base
+	}
+	if filepath.IsAbs(role.Workdir) {
+		return role.Workdir
+	}
+	return filepath.Join(base, role.Workdir)
+}
+
+// environ is everything a task sees. What the user says wins over what we
+// suggest; what makes the rendezvous wins over all.
+func (l *launcher) environ(r *run.Run, i job.Instance, plan rendezvous.Plan) []string {
+	env := map[string]string{"PYTHONUNBUFFERED": "1"}
+	for _, kv := range l.private.Env {
+		if k, v, ok := strings.Cut(kv, "="); ok {
+			env[k] = v
+		}
+	}
+	role := r.Spec.Roles[i.Task.Role]
+	if _, set := env["OMP_NUM_THREADS"]; !set {
+		env["OMP_NUM_THREADS"] = strconv.Itoa(l.threads(r, role))
+	}
+	maps.Copy(env, role.Env)
+	maps.Copy(env, l.private.RoleEnv[i.Task.Role])
+	maps.Copy(env, l.own(r, i))
+	maps.Copy(env, plan.Env)
+	out := make([]string, 0, len(env))
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, k+"="+env[k])
+	}
+	return out
+}
+
+// threads shares the cores among the tasks that do the work: libraries take all
+// of them each otherwise.
+func (l *launcher) threads(r *run.Run, role *job.Role) int {
+	if role.Resources.CPUs > 0 {
+		return max(1, int(role.Resources.CPUs))
+	}
+	workers := r.Spec.Replicas("worker")
+	if workers == 0 {
+		workers = len(r.Spec.Tasks())
+	}
+	return max(1, l.cores/workers)
+}
+
+// own are the variables that every task of every job sees.
+func (l *launcher) own(r *run.Run, i job.Instance) map[string]string {
+	return map[string]string{
+		"MUSTER_RUN":            r.ID,
+		"MUSTER_JOB":            r.Spec.Name,
+		"MUSTER_ATTEMPT":        strconv.Itoa(i.Attempt),
+		"MUSTER_ROLE":           i.Task.Role,
+		"MUSTER_TASK":           i.Task.String(),
+		"MUSTER_TASK_INDEX":     strconv.Itoa(i.Task.Index),
+		"MUSTER_OUTPUT_DIR":     filepath.Join(l.dir, outputsDir),
+		"MUSTER_CHECKPOINT_DIR": filepath.Join(l.dir, checkpoints),
+	}
+}

@@ -1,0 +1,306 @@
+//go:build linux
+
+package control
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"time"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/supervisor"
+	"muster.dev/muster/internal/taskhost/process"
+)
+
+// nudgeInterval is how often an owner looks for an intent from another process.
+const nudgeInterval = 50 * time.Millisecond
+
+// An owner drives one run: it is the only one who decides for it.
+type owner struct {
+	p        *Plane
+	lock     *lock
+	dir      string
+	launcher *launcher
+	nudges   chan struct{}
+
+	mu       sync.Mutex
+	run      run.Run         // as stored
+	live     engine.Observed // as last seen
+	watchers map[chan struct{}]bool
+	err      error
+	done     chan struct{}
+
+	// The rest belongs to the loop.
+	seen    engine.Observed
+	applied *engine.Desired
+	unsaved bool // the store did not take the last state
+	shown   time.Time
+	last    time.Time
+	extra   time.Duration // what passed before our time
+}
+
+// ownAttached owns a run from its submission on, in this process.
+func (p *Plane) ownAttached(r run.Run, l *lock) error {
+	o, err := p.newOwner(r, l)
+	if err != nil {
+		l.release()
+		return err
+	}
+	go o.drive(context.Background())
+	return nil
+}
+
+// Own owns a detached or deserted run until it ends. It returns a Conflict when
+// the run has an owner; with force it takes the run from that one.
+func (p *Plane) Own(ctx context.Context, id string, force bool) error {
+	l, err := takeLock(p.runDir(id), force)
+	if err != nil {
+		return err
+	}
+	r, err := p.config.Store.Update(ctx, id, func(r *run.Run) error {
+		if r.Done() {
+			return nil
+		}
+		r.Fence++
+		if r.Attached && r.Intent.Want != run.WantStop {
+			r.Intent = run.Intent{Want: run.WantStop, By: "the end of the muster run that it was attached to"}
+		}
+		return nil
+	})
+	if err != nil {
+		l.release()
+		return err
+	}
+	o, err := p.newOwner(r, l)
+	if err != nil {
+		l.release()
+		return err
+	}
+	if r.Progress.Saved != 0 && r.Origin.Boot == process.BootID() {
+		o.extra = max(time.Duration(process.Monotonic()-r.Progress.Saved), 0)
+	}
+	o.drive(ctx)
+	return o.err
+}
+
+func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
+	o := &owner{
+		p: p, lock: l, dir: p.runDir(r.ID), run: r, nudges: make(chan struct{}, 1),
+		watchers: map[chan struct{}]bool{}, done: make(chan struct{}), last: time.Now(),
+	}
+	var err error
+	if o.launcher, err = newLauncher(o.dir); err != nil && !r.Done() {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.owned[r.ID] = o
+	return o, nil
+}
+
+func (o *owner) nudge() {
+	select {
+	case o.nudges <- struct{}{}:
+	default:
+	}
+}
+
+// drive runs the loop and says how it ended.
+func (o *owner) drive(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := o.loop(ctx)
+	o.mu.Lock()
+	o.err = err
+	o.notify()
+	o.mu.Unlock()
+	o.p.mu.Lock()
+	delete(o.p.owned, o.run.ID)
+	o.p.mu.Unlock()
+	o.lock.release()
+	close(o.done)
+}
+
+func (o *owner) loop(ctx context.Context) error {
+	observations := make(chan engine.Observed)
+	watch := make(chan error, 1)
+	go func() {
+		watch <- o.p.config.Engine.Watch(ctx, o.p.engineRun(&o.run), func(s engine.Observed) error {
+			select {
+			case observations <- s:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	look := time.NewTicker(nudgeInterval)
+	defer look.Stop()
+	wake := time.NewTimer(0)
+	defer wake.Stop()
+	var nudged time.Time
+	for {
+		select {
+		case o.seen = <-observations:
+		case <-wake.C:
+		case <-o.nudges:
+			o.refresh(ctx)
+		case <-look.C:
+			if st, err := os.Stat(filepath.Join(o.dir, nudgeName)); err != nil || st.ModTime().Equal(nudged) {
+				continue
+			} else {
+				nudged = st.ModTime()
+			}
+			o.refresh(ctx)
+		case err := <-watch:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		o.showUsage()
+		next, err := o.step(ctx)
+		if err != nil || o.run.Done() {
+			return errors.Join(err, o.finish(ctx, err))
+		}
+		wake.Stop()
+		if next > 0 {
+			wake.Reset(next)
+		}
+	}
+}
+
+// showUsage tells other processes how the tasks are doing.
+func (o *owner) showUsage() {
+	if time.Since(o.shown) < time.Second || len(o.seen.Instances) == 0 {
+		return
+	}
+	o.shown = time.Now()
+	writeLive(o.dir, o.seen)
+}
+
+// refresh takes in an intent that another process has stored.
+func (o *owner) refresh(ctx context.Context) {
+	if r, err := o.p.config.Store.Get(ctx, o.run.ID); err == nil {
+		o.run.Intent, o.run.Rev = r.Intent, r.Rev
+	}
+}
+
+// step decides, stores what was decided and then brings it about.
+func (o *owner) step(ctx context.Context) (time.Duration, error) {
+	now := time.Now()
+	t := supervisor.Tick{Elapsed: now.Sub(o.last) + o.extra, Now: now.Round(0)}
+	o.last, o.extra = now, 0
+	d := supervisor.Next(o.run, o.seen, t)
+	if err := o.save(ctx, d.Run); err != nil {
+		return 0, err
+	}
+	if d.Want == nil || d.Run.Done() {
+		return d.Wake, nil
+	}
+	d.Want.Fence = o.run.Fence
+	if err := o.launcher.fill(&d.Run, o.seen, d.Want); err != nil {
+		return 0, err
+	}
+	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) {
+		return d.Wake, nil
+	}
+	if err := o.p.config.Engine.Apply(ctx, o.p.engineRun(&d.Run), *d.Want); err != nil {
+		return 0, err
+	}
+	o.applied = d.Want
+	return d.Wake, nil
+}
+
+// save stores what was decided, if anything was, and tells who is watching.
+func (o *owner) save(ctx context.Context, r run.Run) error {
+	crashPoint("owner.before-save")
+	if o.unsaved || !sameButClock(o.run, r) {
+		err := o.store(ctx, &r)
+		if problem.KindOf(err) == problem.Stale {
+			return err
+		}
+		if o.unsaved = err != nil; err != nil && (r.Done() || r.Attempt != o.run.Attempt) {
+			return err
+		}
+		// Else the tasks must still be looked after, and ended if need be: the
+		// next step stores again.
+	}
+	crashPoint("owner.after-save")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.run = r
+	o.live = o.seen
+	o.notify()
+	return nil
+}
+
+// store writes r, unless another owner has taken over. A full disk does not
+// keep it from a verdict: there is a reserve, and the tasks are gone by then.
+func (o *owner) store(ctx context.Context, r *run.Run) error {
+	write := func() (run.Run, error) {
+		return o.p.config.Store.Update(ctx, r.ID, func(old *run.Run) error {
+			if old.Fence != r.Fence {
+				return problem.New(problem.Stale, "a newer owner has taken over %s", r.ID)
+			}
+			r.Progress.Saved = process.Monotonic()
+			intent, rev := old.Intent, old.Rev
+			*old = *r
+			old.Intent, old.Rev = intent, rev
+			return nil
+		})
+	}
+	stored, err := write()
+	for tries := 0; err != nil && r.Done() && problem.KindOf(err) != problem.Stale && tries < 50; tries++ {
+		_ = os.Remove(filepath.Join(o.dir, reserveName))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+		stored, err = write()
+	}
+	if err == nil {
+		r.Rev, r.Intent = stored.Rev, stored.Intent
+	}
+	return err
+}
+
+// sameButClock says whether two states of a run differ in nothing but the time
+// that has passed.
+func sameButClock(a, b run.Run) bool {
+	a.Progress.Clock, b.Progress.Clock = 0, 0
+	a.Progress.Saved, b.Progress.Saved = 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
+// finish leaves nothing behind of a run that has ended. After an error it
+// leaves all as it is, for the next owner.
+func (o *owner) finish(ctx context.Context, err error) error {
+	if err != nil {
+		return nil
+	}
+	crashPoint("owner.before-forget")
+	if err := o.p.config.Engine.Forget(ctx, o.p.engineRun(&o.run)); err != nil {
+		return err
+	}
+	for _, name := range []string{privateName, liveName, nudgeName, reserveName} {
+		_ = os.Remove(filepath.Join(o.dir, name))
+	}
+	return nil
+}
+
+// notify must be called with mu held.
+func (o *owner) notify() {
+	for c := range o.watchers {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}

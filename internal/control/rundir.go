@@ -1,0 +1,199 @@
+//go:build linux
+
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/run"
+)
+
+// The files of a run's folder that belong to its owner.
+const (
+	lockName    = "owner.lock"
+	nudgeName   = "nudge"     // touched when there is a new intent
+	liveName    = "live.json" // usage, which is never stored
+	privateName = "env.json"  // what tasks inherit: may hold secrets, goes with the run's end
+	reserveName = "reserve"   // room for the verdict when the disk is full
+	outputsDir  = "outputs"
+	checkpoints = "checkpoint"
+	codeDir     = "code"
+)
+
+// reserveBytes is freed when a run ends, so that its verdict can be written
+// even though its tasks have filled the disk.
+const reserveBytes = 1 << 20
+
+func makeRunDir(dir string) error {
+	for _, d := range []string{dir, filepath.Join(dir, outputsDir), filepath.Join(dir, checkpoints)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(filepath.Join(dir, reserveName), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = unix.Fallocate(int(f.Fd()), 0, 0, reserveBytes)
+	if errors.Is(err, unix.EOPNOTSUPP) {
+		return nil
+	}
+	return err
+}
+
+// A lock is the ownership of a run on this machine: whoever holds it owns it.
+// The kernel gives it back when its holder dies, whatever it dies of.
+type lock struct{ f *os.File }
+
+// takeLock takes the lock of a run, or says who has it with a Conflict. With
+// force it takes a new one in its place: the fence then keeps the holder of the
+// old one, who may only be stopped, from doing anything more.
+func takeLock(dir string, force bool) (*lock, error) {
+	path := filepath.Join(dir, lockName)
+	if force {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			_ = f.Close()
+			return nil, problem.New(problem.Conflict, "%s has an owner", filepath.Base(dir))
+		}
+		if sameFile(f, path) {
+			return &lock{f}, nil
+		}
+		_ = f.Close() // replaced by force between our open and our lock
+	}
+}
+
+func sameFile(f *os.File, path string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+func (l *lock) release() { _ = l.f.Close() }
+
+// nudge tells the owner of a run, wherever it is, that there is a new intent.
+func (p *Plane) nudge(id string) {
+	p.mu.Lock()
+	o := p.owned[id]
+	p.mu.Unlock()
+	if o != nil {
+		o.nudge()
+		return
+	}
+	_ = os.WriteFile(filepath.Join(p.runDir(id), nudgeName), []byte(time.Now().String()), 0o600)
+}
+
+// live is what an owner tells other processes of usage.
+type live struct {
+	At    time.Time               `json:"at"`
+	Usage map[string]engine.Usage `json:"usage"`
+}
+
+func writeLive(dir string, o engine.Observed) {
+	l := live{time.Now(), map[string]engine.Usage{}}
+	for _, i := range o.Instances {
+		if !i.State.Gone() {
+			l.Usage[i.Instance.String()] = i.Usage
+		}
+	}
+	b, err := json.Marshal(l)
+	if err != nil {
+		return
+	}
+	tmp := filepath.Join(dir, liveName+".new")
+	if os.WriteFile(tmp, b, 0o600) == nil {
+		_ = os.Rename(tmp, filepath.Join(dir, liveName))
+	}
+}
+
+// addLive adds to a run under way what its owner last said of its usage.
+func (p *Plane) addLive(r *run.Run) {
+	if r.Done() {
+		return
+	}
+	b, err := os.ReadFile(filepath.Join(p.runDir(r.ID), liveName))
+	if err != nil {
+		return
+	}
+	var l live
+	if json.Unmarshal(b, &l) != nil {
+		return
+	}
+	age := max(time.Since(l.At), 0)
+	for n := range r.Tasks {
+		u, ok := l.Usage[r.Tasks[n].Instance.String()]
+		if ok && !r.Tasks[n].State.Gone() {
+			u.Silent += age
+			r.Tasks[n].Usage = u
+		}
+	}
+}
+
+// private is what is never stored in the record.
+type private struct {
+	Env     []string                     `json:"env"`
+	RoleEnv map[string]map[string]string `json:"role_env,omitempty"`
+}
+
+func writePrivate(dir string, v private) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, privateName), b, 0o600)
+}
+
+func readPrivate(dir string) (private, error) {
+	var v private
+	b, err := os.ReadFile(filepath.Join(dir, privateName))
+	if err == nil {
+		err = json.Unmarshal(b, &v)
+	}
+	return v, err
+}
+
+// remove deletes a run that has ended, and all that was kept of it.
+func (p *Plane) remove(ctx context.Context, id string) (run.Run, error) {
+	r, err := p.config.Store.Get(ctx, id)
+	if err != nil {
+		return r, err
+	}
+	if !r.Done() {
+		return r, problem.New(problem.Conflict, "%s has not ended: %s", r.ID, r.Phase).WithHint("muster stop %s", r.ID)
+	}
+	l, err := takeLock(p.runDir(r.ID), false)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the folder is gone already
+	case err != nil:
+		return r, err
+	default:
+		defer l.release()
+	}
+	// The record goes last: what is left of an interrupted removal can be removed again.
+	if err := os.RemoveAll(p.runDir(r.ID)); err != nil {
+		return r, err
+	}
+	return r, p.config.Store.Delete(ctx, r.ID)
+}

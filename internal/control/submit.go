@@ -1,0 +1,196 @@
+//go:build linux
+
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rendezvous"
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/snapshot"
+	"muster.dev/muster/internal/taskhost/process"
+)
+
+// Submit implements run.Service.
+func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
+	rendezvous.Complete(&s.Spec)
+	if err := check(&s.Spec, p.config.Engine.Capabilities()); err != nil {
+		return run.Run{}, err
+	}
+	r, err := p.prepare(ctx, s)
+	if err != nil {
+		return r, err
+	}
+	l, err := takeLock(p.runDir(r.ID), false)
+	if err == nil {
+		err = p.config.Store.Create(ctx, r)
+	}
+	if err != nil {
+		_ = os.RemoveAll(p.runDir(r.ID))
+		return r, err
+	}
+	if s.Attached {
+		return r, p.ownAttached(r, l)
+	}
+	l.release()
+	return r, p.startOwner(r.ID)
+}
+
+// prepare makes the run and its folder.
+func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) {
+	if s.Spec.Name == "" {
+		s.Spec.Name = "job"
+	}
+	r := run.Run{
+		ID: newID(s.Spec.Name), Spec: s.Spec, Phase: run.Pending, Engine: p.config.Engine.Capabilities().Name,
+		Created: time.Now().Round(0), Attached: s.Attached, Origin: s.Origin, Fence: 1,
+	}
+	if s.Spec.Suspend {
+		r.Intent = run.Intent{Want: run.WantSuspend, By: "its job file"}
+	}
+	r.Origin.Node, _ = os.Hostname()
+	r.Origin.Boot = process.BootID()
+	r.Origin.RunDir = p.runDir(r.ID)
+	if u, err := user.Current(); err == nil {
+		r.Origin.User = u.Username
+	}
+	dir := p.runDir(r.ID)
+	err := makeRunDir(dir)
+	if err == nil {
+		err = writePrivate(dir, private{rendezvous.Strip(s.Env), s.RoleEnv})
+	}
+	if err == nil {
+		err = p.freeze(ctx, &r)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return r, stateProblem(err, p.config.StateDir)
+	}
+	return r, nil
+}
+
+// freeze takes the snapshot of the code that every attempt of the run uses.
+func (p *Plane) freeze(ctx context.Context, r *run.Run) error {
+	c := r.Spec.Code
+	if c == nil {
+		return nil
+	}
+	root := c.Path
+	if !filepath.IsAbs(root) {
+		root = filepath.Join(r.Origin.Dir, root)
+	}
+	snap, err := p.code.Take(ctx, root, snapshot.Options{})
+	if err != nil {
+		return codeProblem(err)
+	}
+	r.Origin.Code, r.Origin.CodeSize = snap.ID, snap.Size
+	return p.code.Extract(ctx, snap.ID, filepath.Join(p.runDir(r.ID), codeDir))
+}
+
+func codeProblem(err error) error {
+	var se *snapshot.Error
+	if errors.As(err, &se) {
+		return &problem.Error{Kind: problem.Invalid, Field: "code", Text: se.Error(), Hint: se.Hint}
+	}
+	return err
+}
+
+// stateProblem names the state directory when that is what is wrong.
+func stateProblem(err error, dir string) error {
+	var pe *problem.Error
+	if errors.As(err, &pe) {
+		return err
+	}
+	for _, e := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM} {
+		if errors.Is(err, e) {
+			return problem.Wrap(problem.Refused, err, "the state directory %s cannot be written", dir).
+				WithHint("free some space there, or set MUSTER_STATE_DIR to another directory")
+		}
+	}
+	return err
+}
+
+// idLetters has no letter that is easily read as another.
+const idLetters = "abcdefghjkmnpqrstuvwxyz23456789"
+
+// newID is the job's name with four letters that tell its runs apart.
+func newID(name string) string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	for i := range b {
+		b[i] = idLetters[int(b[i])%len(idLetters)]
+	}
+	return name + "-" + string(b[:])
+}
+
+// startOwner starts a process that owns a detached run.
+func (p *Plane) startOwner(id string) error {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	log, err := os.OpenFile(filepath.Join(p.runDir(id), "owner.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	proc, err := os.StartProcess(p.config.Exe, []string{p.config.Exe, "own", p.runDir(id)}, &os.ProcAttr{
+		Dir: "/", Env: ownerEnv(os.Environ(), p.config.StateDir), Files: []*os.File{null, log, log}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return fmt.Errorf("start an owner for %s: %w", id, err)
+	}
+	go func() { _, _ = proc.Wait() }()
+	return nil
+}
+
+// ownerEnv is what an owner in the background needs; the tasks' environment is
+// kept with the run.
+func ownerEnv(env []string, stateDir string) []string {
+	out := []string{"MUSTER_STATE_DIR=" + stateDir}
+	for _, kv := range env {
+		switch name, _, _ := strings.Cut(kv, "="); name {
+		case "HOME", "PATH", "TZ", "LANG", "TMPDIR", "GOCOVERDIR", "MUSTER_CRASH_AT":
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// rescue starts an owner for a run that should have one and has none: its
+// owner and its host have both been killed, or the machine was restarted.
+func (p *Plane) rescue(r *run.Run) {
+	node, _ := os.Hostname()
+	if r.Done() || r.Origin.Node != node {
+		return
+	}
+	l, err := takeLock(p.runDir(r.ID), false)
+	if err != nil {
+		return // it has one
+	}
+	l.release()
+	_ = p.startOwner(r.ID) // the next look at the run tries again
+}
+
+// check refuses what this version or this engine cannot honour.
+func check(s *job.Spec, c capabilities) error {
+	fw, err := rendezvous.ByName(s.Framework.Name)
+	if err != nil {
+		return err
+	}
+	list := fw.Check(s)
+	list = append(list, unsupported(s, c)...)
+	return list.Err()
+}

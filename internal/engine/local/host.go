@@ -1,0 +1,260 @@
+//go:build linux
+
+package local
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/process"
+	"muster.dev/muster/internal/taskhost/wire"
+)
+
+// start starts a host, in the best isolation that this machine gives.
+func (n *node) start() (*taskhost.Process, error) {
+	var last error
+	for _, iso := range n.isolations() {
+		h, err := taskhost.Start(n.e.config.Exe, n.run.Dir, iso, !n.run.Attached)
+		if err == nil {
+			err = n.greet(h.Conn)
+			if err == nil {
+				n.e.iso = iso
+				n.keep(h)
+				return h, nil
+			}
+			_ = h.Conn.Close()
+		}
+		last = err
+	}
+	return nil, problem.Wrap(problem.Refused, last, "start a task host for %s", n.run.ID)
+}
+
+// isolations are those to try, in order.
+func (n *node) isolations() []taskhost.Isolation {
+	switch {
+	case n.run.Isolation == "none":
+		return []taskhost.Isolation{taskhost.NoIsolation}
+	case n.e.iso != "":
+		return []taskhost.Isolation{n.e.iso}
+	}
+	return []taskhost.Isolation{taskhost.Best(), taskhost.NoIsolation}
+}
+
+// greet says hello to a host and waits for its answer.
+func (n *node) greet(conn net.Conn) error {
+	hello := &wire.Hello{Version: wire.Version, Run: n.run.ID, Fence: n.run.Fence, Config: &wire.Config{
+		Dir: n.run.Dir, Attached: n.run.Attached, Signal: n.run.Signal, Grace: n.run.Grace, LogLimit: n.run.LogLimit,
+		Own: []string{n.e.config.Exe, "own", n.run.Dir},
+	}}
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	defer func() { _ = conn.SetDeadline(time.Time{}) }()
+	if err := wire.Write(conn, wire.Message{Hello: hello}); err != nil {
+		return err
+	}
+	m, err := wire.Read(conn)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the task host did not answer; see %s/host.log: %w", n.run.Dir, err)
+	case m.Refuse != nil && m.Refuse.Stale:
+		return problem.New(problem.Stale, "%s: %s", n.run.ID, m.Refuse.Text)
+	case m.Refuse != nil:
+		return errors.New(m.Refuse.Text)
+	case m.Hello == nil:
+		return errors.New("the task host answered with something else than hello")
+	}
+	return nil
+}
+
+// keep watches a host: what it reports, and its end.
+func (n *node) keep(h *taskhost.Process) {
+	n.mu.Lock()
+	n.host, n.gone = h, make(chan struct{})
+	gone := n.gone
+	n.mu.Unlock()
+	go n.listen(h)
+	go func() {
+		waitGone(h.Handle)
+		n.bury(h)
+		close(gone)
+	}()
+}
+
+func (n *node) listen(h *taskhost.Process) {
+	for {
+		m, err := wire.Read(h.Conn)
+		switch {
+		case err != nil:
+			n.reconnect(h)
+			return
+		case m.Report != nil:
+			n.take(m.Report)
+		case m.Refuse != nil && m.Refuse.Stale:
+			n.markStale(m.Refuse.Text)
+			return
+		}
+	}
+}
+
+// reconnect finds out why a host's stream has ended: most often the host has
+// too; else another owner may have come.
+func (n *node) reconnect(h *taskhost.Process) {
+	if isGone(h.Handle, time.Second) {
+		return
+	}
+	conn, err := taskhost.Dial(n.run.Dir)
+	if err == nil {
+		err = n.greet(conn)
+	}
+	switch {
+	case problem.KindOf(err) == problem.Stale:
+		n.markStale("a newer owner has taken over")
+	case err == nil:
+		n.mu.Lock()
+		h.Conn = conn
+		n.mu.Unlock()
+		n.listen(h)
+	}
+}
+
+// find looks for the host of a run that another owner may have started.
+func (n *node) find() { n.finding.Do(n.findHost) }
+
+func (n *node) findHost() {
+	rec, err := taskhost.ReadRecord(n.run.Dir)
+	if rec == nil || err != nil {
+		n.conclude(nil)
+		return
+	}
+	handle := rec.Open()
+	if handle == nil {
+		n.conclude(rec)
+		return
+	}
+	h := &taskhost.Process{Record: *rec, Handle: handle}
+	for !isGone(handle, 0) {
+		if h.Conn, err = taskhost.Dial(n.run.Dir); err == nil {
+			err = n.greet(h.Conn)
+		}
+		if problem.KindOf(err) == problem.Stale {
+			n.markStale("a newer owner has taken over")
+			return
+		}
+		if err == nil {
+			n.keep(h)
+			return
+		}
+		isGone(handle, 50*time.Millisecond) // it is starting, or ending
+	}
+	n.conclude(rec)
+}
+
+// bury takes note that a host is gone.
+func (n *node) bury(h *taskhost.Process) {
+	n.mu.Lock()
+	n.host = nil
+	n.mu.Unlock()
+	n.conclude(&h.Record)
+	_ = h.Handle.Close()
+}
+
+// conclude works out what became of the instances of a host that is gone: what
+// its journal says, and lost where it says nothing.
+func (n *node) conclude(rec *taskhost.Record) {
+	if rec != nil && rec.Boot == process.BootID() {
+		n.sweep(rec)
+	}
+	entries, err := taskhost.ReadJournal(n.run.Dir)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err != nil {
+		n.trouble = err.Error()
+	}
+	for _, i := range entries {
+		n.instances[i.Instance] = i
+	}
+	for k, i := range n.instances {
+		switch {
+		case i.State.Gone():
+		case i.State == engine.Holding:
+			delete(n.instances, k)
+		default:
+			i.State, i.Cause, i.Ended = engine.Lost, engine.ByLoss, time.Now()
+			i.Detail = "its task host was killed"
+			if rec != nil && rec.Boot != process.BootID() {
+				i.Detail = "the machine was restarted"
+			}
+			n.instances[k] = i
+		}
+	}
+	n.synced = true
+	n.notify()
+}
+
+// sweep ends what a killed host left behind. In a PID namespace the kernel has
+// done so before the host's handle said that it is gone.
+func (n *node) sweep(rec *taskhost.Record) {
+	process.RemoveCgroups(n.run.ID)
+	if rec.Isolation != taskhost.NoIsolation {
+		return
+	}
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		left := process.WithEnv("MUSTER_RUN=" + n.run.ID)
+		if n.e.config.Alone {
+			left = append(left, n.adopted()...)
+		}
+		if len(left) == 0 {
+			return
+		}
+		process.Kill(syscall.SIGKILL, left...)
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// adopted are processes that came to us when their host was killed.
+func (n *node) adopted() []int {
+	n.e.mu.Lock()
+	defer n.e.mu.Unlock()
+	hosts := map[int]bool{}
+	for _, other := range n.e.nodes {
+		other.mu.Lock()
+		if other.host != nil {
+			hosts[other.host.Pid] = true
+		}
+		other.mu.Unlock()
+	}
+	var all []int
+	for _, pid := range process.Children(os.Getpid()) {
+		if st, err := process.ReadStat(pid); err == nil && st.State != 'Z' && !hosts[pid] {
+			all = append(append(all, pid), process.Descendants(pid)...)
+		}
+	}
+	return all
+}
+
+// waitGone returns when the process behind a pidfd, and all of its namespace,
+// is gone.
+func waitGone(handle *os.File) { isGone(handle, -1) }
+
+// isGone waits at most that long; a negative time means for ever.
+func isGone(handle *os.File, atMost time.Duration) bool {
+	ms := int(atMost / time.Millisecond)
+	if atMost < 0 {
+		ms = -1
+	}
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(handle.Fd()), Events: unix.POLLIN}}, ms)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		return err != nil || n > 0
+	}
+}

@@ -1,0 +1,195 @@
+//go:build linux
+
+package local
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/wire"
+)
+
+// A node is one run on this machine: its host, and what that has reported.
+type node struct {
+	e   *Engine
+	run engine.Run
+
+	finding sync.Once
+	applyMu sync.Mutex // one Apply at a time, so that one host is started
+
+	mu        sync.Mutex
+	host      *taskhost.Process // nil: none is alive
+	gone      chan struct{}     // closed when host is gone
+	instances map[job.Instance]engine.Instance
+	trouble   string
+	synced    bool
+	stale     error
+	watchers  map[chan struct{}]bool
+}
+
+func newNode(e *Engine, run engine.Run) *node {
+	return &node{e: e, run: run, instances: map[job.Instance]engine.Instance{}, watchers: map[chan struct{}]bool{}}
+}
+
+// subscribe returns a channel that has something in it after every change.
+func (n *node) subscribe() chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := make(chan struct{}, 1)
+	n.watchers[c] = true
+	return c
+}
+
+func (n *node) unsubscribe(c chan struct{}) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.watchers, c)
+}
+
+// notify must be called with mu held.
+func (n *node) notify() {
+	for c := range n.watchers {
+		select {
+		case c <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// observed is everything we know.
+func (n *node) observed() (engine.Observed, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.stale != nil {
+		return engine.Observed{}, n.stale
+	}
+	all := slices.SortedFunc(maps.Values(n.instances), func(a, b engine.Instance) int {
+		if a.Attempt != b.Attempt {
+			return a.Attempt - b.Attempt
+		}
+		if c := job.CompareTasks(a.Task, b.Task); c != 0 {
+			return c
+		}
+		return a.Try - b.Try
+	})
+	return engine.Observed{Synced: n.synced, Instances: all, Trouble: n.trouble}, nil
+}
+
+// apply starts a host if one is needed and tells it what should be.
+func (n *node) apply(ctx context.Context, want engine.Desired) error {
+	n.applyMu.Lock()
+	defer n.applyMu.Unlock()
+	n.find()
+	n.mu.Lock()
+	host, stale, synced := n.host, n.stale, n.synced
+	n.mu.Unlock()
+	switch {
+	case stale != nil:
+		return stale
+	case want.Fence < n.run.Fence:
+		return problem.New(problem.Stale, "a newer owner has taken over %s", n.run.ID)
+	case !synced:
+		return problem.New(problem.Conflict, "%s is not in sync with its host yet", n.run.ID)
+	}
+	if host == nil {
+		if !n.needsHost(want) {
+			return nil
+		}
+		var err error
+		if host, err = n.start(); err != nil {
+			return err
+		}
+	}
+	// A host that dies now is noticed by its watcher; the write's error adds nothing.
+	_ = host.Conn.SetWriteDeadline(time.Now().Add(30 * time.Second))
+	_ = wire.Write(host.Conn, wire.Message{Apply: &want})
+	return nil
+}
+
+// needsHost says whether want has something that is not there.
+func (n *node) needsHost(want engine.Desired) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range want.Tasks {
+		if _, known := n.instances[w.Instance]; !known && w.State != engine.Stopped {
+			return true
+		}
+	}
+	return false
+}
+
+// take merges a report.
+func (n *node) take(r *wire.Report) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, i := range r.Changed {
+		n.instances[i.Instance] = i
+	}
+	for _, i := range r.Dropped {
+		delete(n.instances, i)
+	}
+	if r.Trouble != "" {
+		n.trouble = r.Trouble
+	}
+	if r.Full {
+		n.synced = true
+	}
+	n.notify()
+}
+
+func (n *node) markStale(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stale = problem.New(problem.Stale, "%s: %s", n.run.ID, text)
+	n.notify()
+}
+
+// forget ends the host and waits until it is gone.
+func (n *node) forget(ctx context.Context) error {
+	n.find()
+	n.mu.Lock()
+	host, gone, stale := n.host, n.gone, n.stale
+	n.mu.Unlock()
+	if stale != nil {
+		return stale
+	}
+	if host != nil {
+		if err := dismiss(ctx, host, gone); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{taskhost.SocketName, taskhost.StateName, taskhost.HookName, taskhost.JournalName} {
+		_ = os.Remove(n.run.Dir + "/" + name)
+	}
+	return os.RemoveAll(n.run.Dir + "/python")
+}
+
+// dismiss asks a host to go, and ends it when it does not.
+func dismiss(ctx context.Context, host *taskhost.Process, gone chan struct{}) error {
+	_ = host.Conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_ = wire.Write(host.Conn, wire.Message{Forget: &wire.Forget{}})
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(10 * time.Second):
+	}
+	_ = unix.PidfdSendSignal(int(host.Handle.Fd()), unix.SIGKILL, nil, 0)
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,138 @@
+// Package rendezvous is how the tasks of one framework find each other: which
+// ports they need, which variables tell them where the others are, and how it
+// shows from outside that they have joined. The package does no I/O.
+package rendezvous
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
+)
+
+// A Framework knows the rendezvous of one framework. Its methods are pure.
+type Framework interface {
+	// Facts do not change.
+	Facts() Facts
+
+	// Check returns what keeps a completed job from running under this
+	// framework; none means that Ports and Launch may be called.
+	Check(*job.Spec) problem.List
+
+	// Ports is how many ports the place of a task must hold. The ports of a
+	// role must ascend with the index.
+	Ports(*job.Spec, job.Task) int
+
+	// Launch says how a task is told about the others, once the place of
+	// every task is held. The same values give the same plan. An error means
+	// that the cluster lacks a task, an address or a port it was asked for.
+	Launch(*job.Spec, Cluster, job.Task) (Plan, error)
+}
+
+// Facts are what the supervisor must know of a framework.
+type Facts struct {
+	Name string
+
+	// Success is whose exit 0 ends a run that does not say: all or a role.
+	Success string
+
+	// Gathers says that the tasks wait for each other at the start, so that
+	// the limit on the rendezvous applies.
+	Gathers bool
+
+	// TakesBack says that a member that was lost can be started again while
+	// the others go on.
+	TakesBack bool
+
+	// Helpers are the roles that serve the others until these have finished:
+	// even an exit with 0 is wrong before.
+	Helpers []string
+}
+
+// A Cluster is where the tasks of one attempt are.
+type Cluster map[job.Task]Member
+
+// A Member is the place of one task: where the others reach it.
+type Member struct {
+	Addr  string `json:"addr"`
+	Ports []int  `json:"ports,omitempty"`
+}
+
+// A Plan is what one task gets from its rendezvous.
+type Plan struct {
+	Env    map[string]string `json:"env,omitempty"`
+	Joined *engine.Probe     `json:"joined,omitempty"` // nil: nothing shows it
+}
+
+// A completer is a framework that implies more than a job says.
+type completer interface {
+	complete(*job.Spec)
+}
+
+var frameworks = []Framework{mxnet{}, torch{}, plain{}}
+
+// later are the frameworks that a job file may name and that come later.
+var later = []string{"byteps", "horovod", "jax", "mpi", "tensorflow", "tvm"}
+
+// ByName returns the framework called name. The error is a problem: Refused
+// for one that comes later, Invalid for one that there is not.
+func ByName(name string) (Framework, error) {
+	var names []string
+	for _, f := range frameworks {
+		if f.Facts().Name == name {
+			return f, nil
+		}
+		names = append(names, f.Facts().Name)
+	}
+	known := strings.Join(names, ", ")
+	if slices.Contains(later, name) {
+		p := problem.New(problem.Refused, "%s is not supported yet; this version runs %s", name, known)
+		p.Field = "framework"
+		return nil, p.WithHint("framework: plain starts the tasks together and leaves the rendezvous to them")
+	}
+	text := fmt.Sprintf("%q is not a framework; this version runs %s", name, known)
+	if near := problem.Nearest(name, append(names, later...)); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return nil, &problem.Error{Kind: problem.Invalid, Field: "framework", Text: text}
+}
+
+// Infer chooses the framework of a job that names none, and says why in the
+// words of the command line; plain needs no reason.
+func Infer(servers, workers int) (framework, why string) {
+	switch {
+	case servers > 0:
+		return "mxnet", "from -s " + strconv.Itoa(servers)
+	case workers > 1:
+		return "torch", "from -n " + strconv.Itoa(workers)
+	}
+	return "plain", ""
+}
+
+// Complete adds to a job what its framework implies. Twice is as good as once,
+// and a framework that ByName does not know implies nothing.
+func Complete(s *job.Spec) {
+	f, err := ByName(s.Framework.Name)
+	if err != nil {
+		return
+	}
+	if c, ok := f.(completer); ok {
+		c.complete(s)
+	}
+}
+
+// member returns the place of a task, with the ports that it was to hold.
+func (c Cluster) member(t job.Task, ports int) (Member, error) {
+	m, ok := c[t]
+	switch {
+	case !ok || m.Addr == "":
+		return m, problem.New(problem.Internal, "no address is known for %s", t)
+	case len(m.Ports) < ports:
+		return m, problem.New(problem.Internal, "%s holds %d of %d ports", t, len(m.Ports), ports)
+	}
+	return m, nil
+}

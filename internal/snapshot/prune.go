@@ -1,0 +1,98 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Prune removes the snapshots that keep does not want, and the content that no
+// other snapshot has. It spares those taken within the last hour, whose run
+// may not be recorded yet, and does nothing while another process uses the
+// store: the next Prune will do.
+func (s *Store) Prune(keep func(id string) bool) error {
+	if _, err := os.Stat(s.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	lock, err := openLock(s.lockFile(), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("prune the code store: %w", err)
+	}
+	defer lock.Close()
+	used, err := s.pruneManifests(keep)
+	if err == nil {
+		err = s.pruneObjects(used)
+	}
+	if err != nil {
+		return fmt.Errorf("prune the code store: %w", err)
+	}
+	return nil
+}
+
+// pruneManifests returns the objects of the snapshots that stay.
+func (s *Store) pruneManifests(keep func(id string) bool) (map[string]bool, error) {
+	used := map[string]bool{}
+	list, err := readDir(filepath.Join(s.Dir, "manifests"))
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range list {
+		info, err := d.Info()
+		if err != nil {
+			return nil, err
+		}
+		id := d.Name()
+		if time.Since(info.ModTime()) > settled && !keep(id) {
+			if err := os.Remove(s.manifest(id)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		entries, err := s.read(id)
+		if err != nil && s.Has(id) {
+			return nil, err // its content is unknown, so none may go
+		}
+		for _, e := range entries {
+			used[e.Sum] = true
+		}
+	}
+	return used, nil
+}
+
+func (s *Store) pruneObjects(used map[string]bool) error {
+	dirs, err := readDir(filepath.Join(s.Dir, "objects"))
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		list, err := readDir(filepath.Join(s.Dir, "objects", d.Name()))
+		if err != nil {
+			return err
+		}
+		for _, o := range list {
+			if used[d.Name()+o.Name()] {
+				continue
+			}
+			if err := os.Remove(filepath.Join(s.Dir, "objects", d.Name(), o.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readDir lists a folder that need not exist.
+func readDir(name string) ([]fs.DirEntry, error) {
+	list, err := os.ReadDir(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return list, err
+}

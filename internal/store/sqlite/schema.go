@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"muster.dev/muster/internal/problem"
+)
+
+// schemaVersion is kept in the file's user_version. It grows with the tables
+// and also with the JSON of a run where an older muster would lose something
+// by reading and writing it.
+const schemaVersion = 1
+
+// schema: the columns beside body repeat what is searched for. written_by never
+// changes its form, as every older muster reads it.
+const schema = `
+CREATE TABLE runs (
+	id      TEXT PRIMARY KEY,
+	name    TEXT NOT NULL,
+	created INTEGER NOT NULL,
+	done    INTEGER NOT NULL,
+	rev     INTEGER NOT NULL,
+	fence   INTEGER NOT NULL,
+	body    BLOB NOT NULL
+);
+CREATE INDEX runs_created ON runs (created, id);
+CREATE INDEX runs_name    ON runs (name, created, id);
+CREATE INDEX runs_active  ON runs (created, id) WHERE done = 0;
+CREATE TABLE written_by (muster TEXT NOT NULL);
+PRAGMA user_version = 1;
+`
+
+// prepare makes the open file usable. A file that is current costs one query.
+func (s *Store) prepare(ctx context.Context, kind Kind, muster string) error {
+	return s.retry(ctx, func() error {
+		if kind == Network {
+			// Processes on two machines do not share the memory that the
+			// log needs, and the file may come from a local disk.
+			if err := s.setJournal(ctx, "DELETE"); err != nil {
+				return err
+			}
+		}
+		v, err := s.version(ctx)
+		switch {
+		case err != nil:
+			return err
+		case v > schemaVersion:
+			return s.tooNew(ctx, v)
+		case v == schemaVersion:
+			return nil
+		}
+		return s.create(ctx, kind, muster)
+	})
+}
+
+func (s *Store) version(ctx context.Context) (v int, err error) {
+	err = s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+	return v, err
+}
+
+func (s *Store) setJournal(ctx context.Context, mode string) error {
+	var got string // what SQLite chose instead is slower, not wrong
+	return s.db.QueryRowContext(ctx, "PRAGMA journal_mode="+mode).Scan(&got)
+}
+
+func (s *Store) create(ctx context.Context, kind Kind, muster string) error {
+	if kind == Local {
+		if err := s.setJournal(ctx, "WAL"); err != nil {
+			return err
+		}
+	}
+	return s.transact(ctx, full, func(tx *sql.Tx) error {
+		var v int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v); err != nil || v > 0 {
+			return err // another process was faster
+		}
+		if _, err := tx.ExecContext(ctx, schema); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO written_by (muster) VALUES (?)", muster)
+		return err
+	})
+}
+
+func (s *Store) tooNew(ctx context.Context, v int) error {
+	var muster string
+	err := s.db.QueryRowContext(ctx, "SELECT muster FROM written_by LIMIT 1").Scan(&muster)
+	if busy(err) {
+		return err
+	}
+	if muster == "" {
+		muster = "(unknown version)"
+	}
+	return problem.New(problem.Refused,
+		"the record of runs %s was written by a newer muster, %s: it has schema %d, and this one knows up to %d",
+		s.path, muster, v, schemaVersion).
+		WithHint("use muster %s or newer, or set MUSTER_STATE_DIR to another folder", muster)
+}

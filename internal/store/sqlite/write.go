@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/store"
+)
+
+// The levels of PRAGMA synchronous. In log mode a normal commit does not wait
+// for the disk: it outlives the process but not the machine. A full one waits,
+// for all commits before it too.
+const (
+	normal = "NORMAL"
+	full   = "FULL"
+)
+
+// errEnds says that a change ends its run and so must be done again, fully
+// synchronous: the level cannot be raised inside a transaction.
+var errEnds = errors.New("change ends the run")
+
+// Create implements store.Store.
+func (s *Store) Create(ctx context.Context, r run.Run) error {
+	if err := store.CheckNew(r); err != nil {
+		return err
+	}
+	body, err := store.Encode(r)
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func() error {
+		return s.transact(ctx, full, func(tx *sql.Tx) error {
+			n, err := affected(tx.ExecContext(ctx,
+				`INSERT INTO runs (id, name, created, done, rev, fence, body) VALUES (?, ?, ?, ?, ?, ?, ?)
+				ON CONFLICT DO NOTHING`,
+				r.ID, r.Spec.Name, r.Created.UnixNano(), r.Done(), r.Rev, r.Fence, body))
+			if err == nil && n == 0 {
+				return store.Taken(r.ID)
+			}
+			return err
+		})
+	})
+}
+
+// Update implements store.Store.
+func (s *Store) Update(ctx context.Context, id string, change func(*run.Run) error) (run.Run, error) {
+	c, err := s.update(ctx, normal, id, change)
+	if errors.Is(err, errEnds) {
+		c, err = s.update(ctx, full, id, change)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = s.missing(ctx, id)
+	}
+	return c.After, err
+}
+
+func (s *Store) update(ctx context.Context, sync, id string, change func(*run.Run) error) (c store.Change, err error) {
+	err = s.retry(ctx, func() error {
+		return s.transact(ctx, sync, func(tx *sql.Tx) error {
+			var body []byte
+			if err := tx.QueryRowContext(ctx, "SELECT body FROM runs WHERE id = ?", id).Scan(&body); err != nil {
+				return err
+			}
+			if c, err = store.Apply(body, change); err != nil || !c.Changed() {
+				return err
+			}
+			if c.Ends() && sync != full {
+				return errEnds
+			}
+			return save(ctx, tx, c)
+		})
+	})
+	if err != nil {
+		return store.Change{}, err
+	}
+	return c, nil
+}
+
+// save leaves the columns that have not changed alone: naming them would
+// rewrite their indexes.
+func save(ctx context.Context, tx *sql.Tx, c store.Change) error {
+	r := c.After
+	_, err := tx.ExecContext(ctx, "UPDATE runs SET rev = ?, fence = ?, body = ? WHERE id = ?", r.Rev, r.Fence, c.Body, r.ID)
+	if err == nil && (r.Done() != c.Before.Done() || r.Spec.Name != c.Before.Spec.Name) {
+		_, err = tx.ExecContext(ctx, "UPDATE runs SET name = ?, done = ? WHERE id = ?", r.Spec.Name, r.Done(), r.ID)
+	}
+	return err
+}
+
+// Delete implements store.Store.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	err := s.retry(ctx, func() error {
+		return s.transact(ctx, normal, func(tx *sql.Tx) error {
+			n, err := affected(tx.ExecContext(ctx, "DELETE FROM runs WHERE id = ?", id))
+			if err == nil && n == 0 {
+				return sql.ErrNoRows
+			}
+			return err
+		})
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return s.missing(ctx, id)
+	}
+	return err
+}
+
+// transact runs do in one transaction that is the only writer from its
+// beginning on, and commits it, with the given level of synchronous.
+func (s *Store) transact(ctx context.Context, sync string, do func(*sql.Tx) error) error {
+	c, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := c.ExecContext(ctx, "PRAGMA synchronous="+sync); err != nil {
+		return err
+	}
+	tx, err := c.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	if err := do(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.trim(ctx, c, sync)
+	return nil
+}
+
+func affected(r sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}

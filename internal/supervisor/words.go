@@ -1,0 +1,91 @@
+package supervisor
+
+import (
+	"fmt"
+
+	"muster.dev/muster/internal/engine"
+)
+
+// Describe says how an instance ended, in words.
+func Describe(i engine.Instance) string {
+	switch {
+	case i.State == engine.Lost:
+		return "was lost: " + orElse(i.Detail, "its task host is gone")
+	case i.Raised != nil && (i.Failed() || i.Raised.Hung):
+		return "raised " + exception(*i.Raised)
+	case i.Cause == engine.StartFailed:
+		return "could not be started: " + i.Detail
+	case i.Cause == engine.ByLogLimit:
+		return "wrote more than its logs.limit: " + i.Detail
+	case i.Cause == engine.ByOOM:
+		return "ran out of memory" + inParens(i.Detail)
+	case i.Cause == engine.BySignal && i.Asked && !crash(i.Signal):
+		return "was ended (SIG" + i.Signal + ")"
+	case i.Cause == engine.BySignal:
+		return "was " + signalWords(i.Signal)
+	}
+	return fmt.Sprintf("exited with code %d", i.Code)
+}
+
+func exception(e engine.Exception) string {
+	if e.Text == "" {
+		return e.Type
+	}
+	return e.Type + ": " + e.Text
+}
+
+func signalWords(name string) string {
+	switch name {
+	case "KILL":
+		return "killed from outside (SIGKILL)"
+	case "SEGV":
+		return "ended by a segmentation fault (SIGSEGV)"
+	case "ABRT":
+		return "aborted (SIGABRT)"
+	case "BUS":
+		return "ended by a bus error (SIGBUS)"
+	case "ILL":
+		return "ended by an illegal instruction (SIGILL)"
+	case "FPE":
+		return "ended by an arithmetic error (SIGFPE)"
+	}
+	return "ended by a signal (SIG" + name + ")"
+}
+
+// ExitCode is the instance's code as a shell gives it: 128+n for a signal.
+func ExitCode(i engine.Instance) int {
+	switch {
+	case i.Raised != nil && i.Raised.Hung:
+		return max(i.Code, 1)
+	case i.Cause == engine.BySignal, i.Cause == engine.ByOOM:
+		return 128 + SignalNumber(i.Signal)
+	}
+	return i.Code
+}
+
+// SignalNumber returns the Linux number of a signal, 9 for one not known.
+func SignalNumber(name string) int {
+	if n, ok := signals[name]; ok {
+		return n
+	}
+	return 9
+}
+
+var signals = map[string]int{
+	"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10,
+	"SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "XCPU": 24, "XFSZ": 25, "SYS": 31,
+}
+
+func orElse(s, or string) string {
+	if s == "" {
+		return or
+	}
+	return s
+}
+
+func inParens(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}

@@ -1,0 +1,83 @@
+//go:build linux
+
+package taskhost
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/taskhost/process"
+)
+
+// conclude says how a task ended, with the evidence there is.
+func (h *host) conclude(t *task) {
+	h.readHook() // what it said with its last breath
+	ws := t.ended.Status
+	switch {
+	case t.overLimit != "":
+		t.seen.Cause, t.seen.Detail = engine.ByLogLimit, t.overLimit
+	case t.hung:
+		t.seen.Cause, t.seen.Code = engine.ByExit, t.hook.Code
+		t.seen.Asked = false
+	case ws.Signaled():
+		t.seen.Cause, t.seen.Signal = engine.BySignal, process.SignalName(ws.Signal())
+		if t.seen.Signal == "KILL" && !t.seen.Asked {
+			h.checkMemory(t)
+		}
+	default:
+		t.seen.Cause, t.seen.Code = engine.ByExit, ws.ExitStatus()
+	}
+	h.concludeException(t)
+	if t.seen.Failed() && !t.seen.Joined {
+		t.seen.PortTaken = process.PortTakenIn(tail(filepath.Join(LogDir(h.config.Dir, t.seen.Instance), "stderr"), 4096))
+	}
+	h.gone(t)
+}
+
+// concludeException keeps the exception that a task told of only if that is
+// what ended it: a program may have started another that failed, and gone on.
+func (h *host) concludeException(t *task) {
+	r := t.hook
+	if r == nil || r.Type == "" {
+		return
+	}
+	own := r.Pid == t.ended.Pid
+	if t.hung || own || t.seen.Failed() && !t.seen.Asked && time.Since(r.at) < 5*time.Second {
+		t.seen.Raised = &engine.Exception{Type: r.Type, Text: r.Text, At: r.when, Hung: t.hung}
+		if t.hung {
+			t.seen.Raised.After = hangLimit(r)
+		}
+	}
+}
+
+// checkMemory looks for the kernel's word that a killed task was out of memory.
+func (h *host) checkMemory(t *task) {
+	if n := t.group.OOMKills(); n > 0 {
+		t.seen.Cause = engine.ByOOM
+		t.seen.Detail = fmt.Sprintf("%s, its resources.memory; cgroup oom_kill %d", job.Bytes(t.launch.Memory), n)
+		return
+	}
+	if n := process.OOMKills(); h.sampler.oomKills >= 0 && n > h.sampler.oomKills {
+		t.seen.Cause = engine.ByOOM
+		t.seen.Detail = fmt.Sprintf("the machine's memory; /proc/vmstat oom_kill rose by %d", n-h.sampler.oomKills)
+	}
+}
+
+// tail returns the last n bytes of a file, as far as it can be read.
+func tail(path string, n int64) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err == nil && st.Size() > n {
+		_, _ = f.Seek(-n, io.SeekEnd)
+	}
+	b, _ := io.ReadAll(io.LimitReader(f, n))
+	return b
+}

@@ -1,0 +1,81 @@
+//go:build linux
+
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Sockets is what the kernel knows of the machine's TCP sockets at one moment.
+type Sockets struct {
+	listening map[int]bool   // local ports
+	connected map[string]int // inode -> remote port
+}
+
+const (
+	tcpEstablished = "01"
+	tcpListen      = "0A"
+)
+
+// ReadSockets reads /proc/net/tcp and tcp6.
+func ReadSockets() Sockets {
+	s := Sockets{map[int]bool{}, map[string]int{}}
+	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		if b, err := os.ReadFile(name); err == nil {
+			s.parse(b)
+		}
+	}
+	return s
+}
+
+// parse reads lines such as
+//
+//	0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 12345 ...
+func (s Sockets) parse(table []byte) {
+	lines := bufio.NewScanner(bytes.NewReader(table))
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if len(f) < 10 {
+			continue
+		}
+		switch f[3] {
+		case tcpListen:
+			s.listening[hexPort(f[1])] = true
+		case tcpEstablished:
+			s.connected[f[9]] = hexPort(f[2])
+		}
+	}
+}
+
+func hexPort(addr string) int {
+	_, port, _ := strings.Cut(addr, ":")
+	n, _ := strconv.ParseUint(port, 16, 16)
+	return int(n)
+}
+
+// Listening says whether somebody listens on a local port.
+func (s Sockets) Listening(port int) bool { return s.listening[port] }
+
+// Connected says whether one of the processes has a connection to a port.
+func (s Sockets) Connected(port int, pids []int) bool {
+	for _, pid := range pids {
+		dir := fmt.Sprintf("/proc/%d/fd", pid)
+		fds, _ := os.ReadDir(dir)
+		for _, fd := range fds {
+			link, err := os.Readlink(dir + "/" + fd.Name())
+			if err != nil {
+				continue
+			}
+			inode, ok := strings.CutPrefix(link, "socket:[")
+			if ok && s.connected[strings.TrimSuffix(inode, "]")] == port {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+//go:build linux
+
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Children returns the direct children of a process, those it has adopted
+// included.
+func Children(pid int) []int {
+	var all []int
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, l := range lists {
+		b, err := os.ReadFile(l)
+		if err != nil {
+			continue
+		}
+		for _, f := range strings.Fields(string(b)) {
+			if n, err := strconv.Atoi(f); err == nil {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// Descendants returns the whole tree below a process.
+func Descendants(pid int) []int {
+	var all []int
+	seen := map[int]bool{pid: true}
+	for todo := []int{pid}; len(todo) > 0; todo = todo[1:] {
+		for _, c := range Children(todo[0]) {
+			if !seen[c] {
+				seen[c] = true
+				all, todo = append(all, c), append(todo, c)
+			}
+		}
+	}
+	return all
+}
+
+// A Stat is what the kernel says of a process.
+type Stat struct {
+	State   byte
+	Parent  int
+	Group   int
+	Session int
+	Start   uint64 // ticks since boot: with the pid, a name that is never reused
+	CPU     uint64 // ticks used
+	Memory  int64  // resident bytes
+}
+
+// ReadStat reads /proc/PID/stat.
+func ReadStat(pid int) (Stat, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return Stat{}, err
+	}
+	// The name stands in parentheses and may hold anything, also parentheses.
+	end := bytes.LastIndexByte(b, ')')
+	f := strings.Fields(string(b[end+1:]))
+	if end < 0 || len(f) < 22 {
+		return Stat{}, fmt.Errorf("/proc/%d/stat: %q is not understood", pid, b)
+	}
+	num := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
+	big := func(i int) uint64 { n, _ := strconv.ParseUint(f[i], 10, 64); return n }
+	return Stat{
+		State: f[0][0], Parent: num(1), Group: num(2), Session: num(3),
+		CPU: big(11) + big(12), Start: big(19), Memory: int64(big(21)) * int64(os.Getpagesize()),
+	}, nil
+}
+
+// HasEnv says whether a process was started with the variable kv (NAME=value).
+func HasEnv(pid int, kv string) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	if err != nil {
+		return false
+	}
+	return bytes.HasPrefix(b, []byte(kv+"\x00")) || bytes.Contains(b, []byte("\x00"+kv+"\x00"))
+}
+
+// WithEnv returns every process on the machine that was started with kv. Those
+// that have ended and only wait to be reaped are not among them.
+func WithEnv(kv string) []int {
+	var all []int
+	dirs, _ := os.ReadDir("/proc")
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil || pid == os.Getpid() || !HasEnv(pid, kv) {
+			continue
+		}
+		if st, err := ReadStat(pid); err == nil && st.State != 'Z' {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// Kill sends a signal to each process; one that is gone is no error.
+func Kill(sig syscall.Signal, pids ...int) {
+	for _, p := range pids {
+		if p > 1 {
+			_ = syscall.Kill(p, sig)
+		}
+	}
+}
+
+// KillGroup sends a signal to a process group and wakes what is stopped in it,
+// so that the signal is seen.
+func KillGroup(sig syscall.Signal, group int) {
+	if group > 1 {
+		_ = syscall.Kill(-group, sig)
+		_ = syscall.Kill(-group, syscall.SIGCONT)
+	}
+}

@@ -1,0 +1,162 @@
+//go:build linux
+
+package taskhost
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/taskhost/process"
+)
+
+// A sampler looks at the tasks from outside, at every tick or less often.
+type sampler struct {
+	// clock counts ticks that we were there for: a host that was stopped, or a
+	// machine that slept, takes nothing for silence.
+	clock    time.Duration
+	last     time.Time
+	nextSlow time.Duration
+	nextUse  time.Duration
+	oomKills int
+
+	hook     *os.File
+	hookRest []byte
+}
+
+const (
+	slow    = 250 * time.Millisecond // looking for joined tasks, at the disk
+	maxGap  = time.Second            // a longer one means that we were not running
+	minFree = 1 << 20                // bytes; below, a disk is full
+)
+
+func (s *sampler) open(runDir string) error {
+	if err := installHook(runDir); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(runDir, HookName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	s.hook, s.last, s.oomKills = f, time.Now(), process.OOMKills()
+	return err
+}
+
+// hookLines returns what has been written to the hook file.
+func (s *sampler) hookLines() [][]byte {
+	buf := make([]byte, 64<<10)
+	n, _ := s.hook.Read(buf)
+	if n == 0 {
+		return nil
+	}
+	var lines [][]byte
+	lines, s.hookRest = splitLines(append(s.hookRest, buf[:n]...))
+	if len(s.hookRest) > len(buf) {
+		s.hookRest = nil // no interpreter writes such a line
+	}
+	return lines
+}
+
+func (h *host) sample() {
+	s := &h.sampler
+	now := time.Now()
+	s.clock += min(now.Sub(s.last), maxGap)
+	s.last = now
+	h.readHook()
+	for _, t := range h.tasks {
+		if t.pid == 0 || t.ended != nil {
+			continue
+		}
+		h.measure(t)
+		h.endHung(t, now)
+		if !t.killAt.IsZero() && !now.Before(t.killAt) {
+			h.kill(t)
+		}
+	}
+	if s.clock >= s.nextSlow {
+		s.nextSlow = s.clock + slow
+		h.sampleSlowly()
+	}
+	if s.clock >= s.nextUse {
+		s.nextUse = s.clock + useInterval(s.clock)
+		h.sampleUsage(now)
+		s.oomKills = process.OOMKills()
+	}
+}
+
+// useInterval is short while people watch a start, then five seconds.
+func useInterval(age time.Duration) time.Duration {
+	if age < 10*time.Second {
+		return time.Second
+	}
+	return 5 * time.Second
+}
+
+// measure dates what a task has written and holds it to its limit.
+func (h *host) measure(t *task) {
+	var sizes [2]int64
+	for i, f := range []*os.File{t.out, t.err} {
+		if st, err := f.Stat(); err == nil {
+			sizes[i] = st.Size()
+		}
+	}
+	if sizes == t.sizes {
+		return
+	}
+	t.sizes, t.lastLoud = sizes, h.sampler.clock
+	var rec [24]byte
+	binary.LittleEndian.PutUint64(rec[:], uint64(h.clock.now().UnixNano()))
+	binary.LittleEndian.PutUint64(rec[8:], uint64(sizes[0]))
+	binary.LittleEndian.PutUint64(rec[16:], uint64(sizes[1]))
+	_, _ = t.index.Write(rec[:]) // a line without a date is still a line
+	if limit := h.config.LogLimit; limit > 0 && sizes[0]+sizes[1] > limit && t.overLimit == "" {
+		t.overLimit = fmt.Sprintf("%d bytes, the limit is %s", sizes[0]+sizes[1], job.Bytes(limit))
+		h.kill(t)
+	}
+}
+
+// sampleSlowly looks who has joined and whether there is room to write.
+func (h *host) sampleSlowly() {
+	h.summonIfAlone()
+	var waiting []*task
+	for _, t := range h.tasks {
+		if t.pid != 0 && !t.seen.Joined && t.seen.State == engine.Running {
+			waiting = append(waiting, t)
+		}
+	}
+	if len(waiting) > 0 {
+		sockets := process.ReadSockets()
+		for _, t := range waiting {
+			if p := t.launch.Joined; p.Listen != 0 && sockets.Listening(p.Listen) ||
+				p.Connect != 0 && sockets.Connected(p.Connect, append(process.Descendants(t.pid), t.pid)) {
+				t.seen.Joined = true
+				h.mark(t)
+			}
+		}
+	}
+	if free, err := process.FreeBytes(h.config.Dir); err == nil && free < minFree {
+		h.inTrouble(fmt.Errorf("the disk that holds %s is full (%d bytes left)", h.config.Dir, free))
+	}
+}
+
+// inTrouble reports what keeps this node from going on.
+func (h *host) inTrouble(err error) {
+	if h.trouble == "" {
+		h.trouble = err.Error()
+		for _, t := range h.tasks {
+			h.mark(t)
+		}
+	}
+}
+
+func (h *host) sampleUsage(now time.Time) {
+	for _, t := range h.tasks {
+		if t.pid == 0 || t.ended != nil {
+			continue
+		}
+		cores, memory := t.meter.Read(append(process.Descendants(t.pid), t.pid), now)
+		t.seen.Usage = engine.Usage{CPU: cores, Memory: memory, Silent: h.sampler.clock - t.lastLoud, Output: t.sizes[0] + t.sizes[1]}
+		h.mark(t)
+	}
+}
