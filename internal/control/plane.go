@@ -9,6 +9,7 @@ import (
 	"context"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/problem"
@@ -34,11 +35,13 @@ type Plane struct {
 	code   *snapshot.Store
 	mu     sync.Mutex
 	owned  map[string]*owner
+
+	rescued map[string]time.Time // when an owner was last started, by run
 }
 
 // New returns a Plane.
 func New(c Config) *Plane {
-	return &Plane{config: c, code: &snapshot.Store{Dir: filepath.Join(c.StateDir, "code")}, owned: map[string]*owner{}}
+	return &Plane{config: c, code: &snapshot.Store{Dir: filepath.Join(c.StateDir, "code")}, owned: map[string]*owner{}, rescued: map[string]time.Time{}}
 }
 
 // runDir is the folder of a run: its records, logs, outputs and checkpoints.

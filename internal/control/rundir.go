@@ -71,7 +71,7 @@ func takeLock(dir string, force bool) (*lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, wholeFile()); err != nil {
 			_ = f.Close()
 			return nil, problem.New(problem.Conflict, "%s has an owner", filepath.Base(dir))
 		}
@@ -80,6 +80,21 @@ func takeLock(dir string, force bool) (*lock, error) {
 		}
 		_ = f.Close() // replaced by force between our open and our lock
 	}
+}
+
+// wholeFile is an exclusive lock on all of a file. It is of the kind that
+// belongs to the open file, so that it can be asked about without taking it.
+func wholeFile() *unix.Flock_t { return &unix.Flock_t{Type: unix.F_WRLCK} }
+
+// owned says whether somebody holds the lock of a run.
+func owned(dir string) bool {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0o600)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	l := wholeFile()
+	return unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, l) != nil || l.Type != unix.F_UNLCK
 }
 
 func sameFile(f *os.File, path string) bool {

@@ -90,7 +90,7 @@ func (p *Plane) freeze(ctx context.Context, r *run.Run) error {
 	if !filepath.IsAbs(root) {
 		root = filepath.Join(r.Origin.Dir, root)
 	}
-	snap, err := p.code.Take(ctx, root, snapshot.Options{})
+	snap, err := p.code.Take(ctx, root, snapshot.Options{Skip: []string{p.config.StateDir}})
 	if err != nil {
 		return codeProblem(err)
 	}
@@ -136,6 +136,9 @@ func newID(name string) string {
 
 // startOwner starts a process that owns a detached run.
 func (p *Plane) startOwner(id string) error {
+	p.mu.Lock()
+	p.rescued[id] = time.Now()
+	p.mu.Unlock()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -170,18 +173,19 @@ func ownerEnv(env []string, stateDir string) []string {
 }
 
 // rescue starts an owner for a run that should have one and has none: its
-// owner and its host have both been killed, or the machine was restarted.
+// owner and its host have both been killed, or the machine was restarted. An
+// owner takes a moment to begin, so it is tried once a second at most.
 func (p *Plane) rescue(r *run.Run) {
 	node, _ := os.Hostname()
-	if r.Done() || r.Origin.Node != node {
+	if r.Done() || r.Origin.Node != node || owned(p.runDir(r.ID)) {
 		return
 	}
-	l, err := takeLock(p.runDir(r.ID), false)
-	if err != nil {
-		return // it has one
+	p.mu.Lock()
+	recently := time.Since(p.rescued[r.ID]) < time.Second
+	p.mu.Unlock()
+	if !recently {
+		_ = p.startOwner(r.ID) // the next look at the run tries again
 	}
-	l.release()
-	_ = p.startOwner(r.ID) // the next look at the run tries again
 }
 
 // check refuses what this version or this engine cannot honour.

@@ -139,8 +139,7 @@ func (s *situation) superviseAttempt() {
 	switch {
 	case s.succeeded():
 		s.beginEnding(run.ToSucceed, nil)
-	case s.failed():
-		s.goOnEnding()
+	case s.failed(): // which has begun the ending
 	default:
 		s.advance()
 	}

@@ -35,10 +35,11 @@ type node struct {
 	synced    bool
 	stale     error
 	watchers  map[chan struct{}]bool
+	pids      map[job.Instance]int // as this machine counts them
 }
 
 func newNode(e *Engine, run engine.Run) *node {
-	return &node{e: e, run: run, instances: map[job.Instance]engine.Instance{}, watchers: map[chan struct{}]bool{}}
+	return &node{e: e, run: run, instances: map[job.Instance]engine.Instance{}, watchers: map[chan struct{}]bool{}, pids: map[job.Instance]int{}}
 }
 
 // subscribe returns a channel that has something in it after every change.
@@ -133,6 +134,7 @@ func (n *node) take(r *wire.Report) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, i := range r.Changed {
+		i.Pid = n.outerPid(i)
 		n.instances[i.Instance] = i
 	}
 	for _, i := range r.Dropped {
