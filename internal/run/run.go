@@ -50,6 +50,7 @@ type Run struct {
 	Verdict  *Verdict          `json:"verdict,omitempty"`
 	Failures []Failure         `json:"failures,omitempty"` // of earlier attempts
 
+	Grant    *Grant `json:"grant,omitempty"` // nil: it has not been given what it needs
 	Intent   Intent `json:"intent,omitzero"`
 	Attached bool   `json:"attached,omitempty"`
 	Origin   Origin `json:"origin,omitzero"`

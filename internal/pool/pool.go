@@ -1,0 +1,171 @@
+// Package pool shares out what a machine has to give whole: slots and GPUs. It
+// is pure; the store makes one round of it one transaction, so that nothing is
+// ever given twice, whichever process asks.
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/run"
+)
+
+// A Capacity is what a machine has. CPU is not in it: it is shared.
+type Capacity struct {
+	Slots int      // how many tasks may run at a time; 0 for any number
+	GPUs  []string // devices, as CUDA_VISIBLE_DEVICES names them
+}
+
+// A Claim is what a run wants.
+type Claim struct {
+	Slots int
+	GPUs  int
+}
+
+// ClaimOf is what a job's tasks want together: a slot each, and their GPUs.
+func ClaimOf(s *job.Spec) Claim {
+	c := Claim{}
+	for _, t := range s.Tasks() {
+		c.Slots++
+		c.GPUs += s.Roles[t.Role].Resources.GPUs
+	}
+	return c
+}
+
+// Impossible says, in words, why a claim could never be met; "" when it could.
+func (c Capacity) Impossible(want Claim) string {
+	switch {
+	case want.GPUs > len(c.GPUs):
+		return fmt.Sprintf("it needs %d GPUs, and this machine has %d", want.GPUs, len(c.GPUs))
+	case c.Slots > 0 && want.Slots > c.Slots:
+		return fmt.Sprintf("it has %d tasks, and this machine has %d slots", want.Slots, c.Slots)
+	}
+	return ""
+}
+
+// Round gives what is free to the runs that wait, the highest priority first,
+// then the oldest. One that does not fit is not overtaken by others that want
+// what it waits for. It writes Grant, and Reason for those that go on waiting,
+// and returns the ids of the runs that were given something.
+func Round(c Capacity, active []*run.Run) (granted []string) {
+	l := newLedger(c, active)
+	for _, r := range waiting(active) {
+		want := ClaimOf(&r.Spec)
+		if why := l.short(want); why != "" {
+			r.Reason = why
+			l.queue(r.ID, want)
+			continue
+		}
+		l.give(r)
+		granted = append(granted, r.ID)
+	}
+	return granted
+}
+
+// waiting are the runs that want something, in the order in which they get it.
+func waiting(active []*run.Run) []*run.Run {
+	var list []*run.Run
+	for _, r := range active {
+		if r.Phase == run.Pending && r.Grant == nil && (r.Intent.Want == "" || r.Intent.Want == run.WantRun) {
+			list = append(list, r)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *run.Run) int {
+		return cmp.Or(cmp.Compare(b.Spec.Priority, a.Spec.Priority), a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// A ledger is what is free during a round.
+type ledger struct {
+	c     Capacity
+	slots int      // free; meaningless without a limit
+	gpus  []string // free
+	users map[string][]string
+	ahead map[string][]string // who waits for "slots" or "gpus"
+}
+
+func newLedger(c Capacity, active []*run.Run) *ledger {
+	l := &ledger{c: c, slots: c.Slots, gpus: slices.Clone(c.GPUs), users: map[string][]string{}, ahead: map[string][]string{}}
+	for _, r := range active {
+		if r.Grant == nil {
+			continue
+		}
+		l.slots -= r.Grant.Slots
+		if r.Grant.Slots > 0 {
+			l.users["slots"] = append(l.users["slots"], r.ID)
+		}
+		for _, devices := range r.Grant.GPUs {
+			l.gpus = slices.DeleteFunc(l.gpus, func(g string) bool { return slices.Contains(devices, g) })
+		}
+		if len(r.Grant.GPUs) > 0 {
+			l.users["gpus"] = append(l.users["gpus"], r.ID)
+		}
+	}
+	return l
+}
+
+// short says what a claim has to wait for, "" for nothing.
+func (l *ledger) short(want Claim) string {
+	if want.GPUs > 0 && (want.GPUs > len(l.gpus) || len(l.ahead["gpus"]) > 0) {
+		return l.words("gpus", fmt.Sprintf("%d of %d GPUs free, it needs %d", len(l.gpus), len(l.c.GPUs), want.GPUs))
+	}
+	if l.c.Slots > 0 && (want.Slots > l.slots || len(l.ahead["slots"]) > 0) {
+		return l.words("slots", fmt.Sprintf("%d of %d slots free, it needs %d", max(l.slots, 0), l.c.Slots, want.Slots))
+	}
+	return ""
+}
+
+func (l *ledger) words(what, text string) string {
+	if u := l.users[what]; len(u) > 0 {
+		text += "; in use by " + list(u)
+	}
+	if a := l.ahead[what]; len(a) > 0 {
+		text += "; ahead of it " + list(a)
+	}
+	return text
+}
+
+func list(ids []string) string {
+	if len(ids) > 3 {
+		return fmt.Sprintf("%s and %d others", strings.Join(ids[:3], ", "), len(ids)-3)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// queue notes what a run waits for, so that none behind it takes that.
+func (l *ledger) queue(id string, want Claim) {
+	if want.GPUs > 0 && (want.GPUs > len(l.gpus) || len(l.ahead["gpus"]) > 0) {
+		l.ahead["gpus"] = append(l.ahead["gpus"], id)
+	}
+	if l.c.Slots > 0 && (want.Slots > l.slots || len(l.ahead["slots"]) > 0) {
+		l.ahead["slots"] = append(l.ahead["slots"], id)
+	}
+}
+
+// give grants a run what it wants, which is free.
+func (l *ledger) give(r *run.Run) {
+	want := ClaimOf(&r.Spec)
+	g := &run.Grant{}
+	if l.c.Slots > 0 {
+		g.Slots = want.Slots
+		l.slots -= want.Slots
+		l.users["slots"] = append(l.users["slots"], r.ID)
+	}
+	for _, t := range r.Spec.Tasks() {
+		n := r.Spec.Roles[t.Role].Resources.GPUs
+		if n == 0 {
+			continue
+		}
+		if g.GPUs == nil {
+			g.GPUs = map[string][]string{}
+			l.users["gpus"] = append(l.users["gpus"], r.ID)
+		}
+		g.GPUs[t.String()] = slices.Clone(l.gpus[:n])
+		l.gpus = l.gpus[n:]
+	}
+	r.Grant, r.Reason = g, ""
+}
