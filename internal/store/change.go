@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -71,4 +72,41 @@ func stored(before, after run.Run) (Change, error) {
 	}
 	after, err = Decode(body)
 	return Change{Before: before, After: after, Body: body}, err
+}
+
+// ApplyAll works out what change does to the runs stored as bodies, and returns
+// only what it changed.
+func ApplyAll(bodies [][]byte, change func([]*run.Run) error) ([]Change, error) {
+	runs := make([]*run.Run, len(bodies))
+	for i, body := range bodies {
+		r, err := Decode(body)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = &r
+	}
+	if err := change(runs); err != nil {
+		return nil, err
+	}
+	var changed []Change
+	for i, after := range runs {
+		body, err := Encode(*after)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(body, bodies[i]) {
+			continue
+		}
+		c, err := Apply(bodies[i], func(r *run.Run) error { *r = *after; return nil })
+		if err != nil {
+			return nil, err
+		}
+		if c.Ends() {
+			return nil, problem.New(problem.Internal, "%s may not end together with others", c.After.ID)
+		}
+		if c.Changed() {
+			changed = append(changed, c)
+		}
+	}
+	return changed, nil
 }

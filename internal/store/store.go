@@ -34,6 +34,11 @@ type Store interface {
 	// outlives a power loss; other updates outlive any death of the process.
 	Update(ctx context.Context, id string, change func(*run.Run) error) (run.Run, error)
 
+	// UpdateActive changes any of the runs that have not ended, in one
+	// transaction: what is shared among runs is given out here. change gets
+	// them oldest first, and the rules of Update hold; it may not end a run.
+	UpdateActive(ctx context.Context, change func([]*run.Run) error) error
+
 	// Delete removes a run, ended or not. One that is not there is NotFound.
 	Delete(ctx context.Context, id string) error
 }

@@ -4,6 +4,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"sync"
 
@@ -104,6 +105,30 @@ func (s *Store) Update(ctx context.Context, id string, change func(*run.Run) err
 		s.bodies[id] = c.Body
 	}
 	return c.After, nil
+}
+
+// UpdateActive implements store.Store.
+func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	runs, err := s.decoded()
+	if err != nil {
+		return err
+	}
+	var bodies [][]byte
+	for _, r := range slices.Backward(runs) {
+		if !r.Done() {
+			bodies = append(bodies, s.bodies[r.ID])
+		}
+	}
+	changed, err := store.ApplyAll(bodies, change)
+	for _, c := range changed {
+		s.bodies[c.After.ID] = c.Body
+	}
+	return err
 }
 
 // Delete implements store.Store.

@@ -78,6 +78,45 @@ func (s *Store) update(ctx context.Context, sync, id string, change func(*run.Ru
 	return c, nil
 }
 
+// UpdateActive implements store.Store.
+func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) error) error {
+	return s.retry(ctx, func() error {
+		return s.transact(ctx, normal, func(tx *sql.Tx) error {
+			bodies, err := activeBodies(ctx, tx)
+			if err != nil {
+				return err
+			}
+			changed, err := store.ApplyAll(bodies, change)
+			if err != nil {
+				return err
+			}
+			for _, c := range changed {
+				if err := save(ctx, tx, c); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func activeBodies(ctx context.Context, tx *sql.Tx) ([][]byte, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT body FROM runs WHERE done = 0 ORDER BY created, id")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var bodies [][]byte
+	for rows.Next() {
+		var body []byte
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		bodies = append(bodies, body)
+	}
+	return bodies, rows.Err()
+}
+
 // save leaves the columns that have not changed alone: naming them would
 // rewrite their indexes.
 func save(ctx context.Context, tx *sql.Tx, c store.Change) error {

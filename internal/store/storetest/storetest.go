@@ -38,6 +38,9 @@ func Run(t *testing.T, New func(t *testing.T) store.Store) {
 		{"pages survive a deletion", pagesAndDeletion},
 		{"concurrent updates lose nothing", concurrent},
 		{"one of many creators wins", racingCreate},
+		{"active runs change together", activeTogether},
+		{"active runs change together or not at all", activeFails},
+		{"one thing is given to one run", activeRace},
 		{"an ended context ends the call", canceled},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.try(t, New(t)) })
