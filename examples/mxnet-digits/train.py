@@ -76,7 +76,7 @@ def resume(net):
         return 0
     newest = max(epochs)
     net.load_parameters(epochs[newest])
-    print(f"resumed from epoch {newest}", flush=True)
+    print(f"resumed from epoch {newest}")
     return newest + 1
 
 
@@ -126,7 +126,7 @@ def main():
         die = first_attempt and (epoch, rank) == (args.kill_at, args.kill_rank)
         batches = batches_of(images[:TRAIN], labels[:TRAIN], rank, world, epoch)
         loss = train_epoch(net, trainer, batches, world, die)
-        print(f"epoch {epoch}  loss {loss:.4f}", flush=True)
+        print(f"epoch {epoch}  loss {loss:.4f}")
         if args.checkpoint and rank == 0:
             save(net, f"{args.checkpoint}/epoch-{epoch:04d}.params")
         time.sleep(args.slow)
@@ -136,7 +136,7 @@ def main():
 
 def finish(net, images, labels):
     accuracy = (net(mx.nd.array(images)).argmax(axis=1).asnumpy() == labels).mean()
-    print(f"accuracy {accuracy:.4f}", flush=True)
+    print(f"accuracy {accuracy:.4f}")
     if accuracy < args.min_accuracy:
         sys.exit(f"accuracy {accuracy:.4f} is below {args.min_accuracy}")
     save(net, os.environ.get("MUSTER_OUTPUT_DIR", ".") + "/digits.params")

@@ -21,8 +21,11 @@ def arguments():
     p.add_argument("--steps", type=int, default=20, help="per epoch")
     p.add_argument("--max-loss", type=float, default=0.2, help="exit 1 above this")
     p.add_argument("--slow", type=float, default=0, metavar="SECONDS", help="sleep this long in every epoch")
-    p.add_argument("--kill-at", type=int, metavar="EPOCH", help="die by SIGKILL there, in the first attempt only")
-    p.add_argument("--kill-rank", type=int, default=1, metavar="RANK")
+    demo = p.add_argument_group("ways to fail, to see what happens then")
+    demo.add_argument("--raise-at", type=int, metavar="EPOCH", help="raise ValueError")
+    demo.add_argument("--raise-rank", type=int, default=1, metavar="RANK")
+    demo.add_argument("--kill-at", type=int, metavar="EPOCH", help="die by SIGKILL, in the first attempt only")
+    demo.add_argument("--kill-rank", type=int, default=1, metavar="RANK")
     return p.parse_args()
 
 
@@ -32,9 +35,11 @@ def batch(generator, size=64):
     return x, x / 2 + torch.exp(-4 * x * x)
 
 
-def die_if_asked(args, epoch, rank):
-    first = os.environ.get("MUSTER_ATTEMPT", "1") == "1"
-    if epoch == args.kill_at and rank == args.kill_rank and first:
+def fail_if_asked(args, epoch, rank):
+    first_attempt = os.environ.get("MUSTER_ATTEMPT", "1") == "1"
+    if (epoch, rank) == (args.raise_at, args.raise_rank):
+        raise ValueError("the curve is not finite")
+    if first_attempt and (epoch, rank) == (args.kill_at, args.kill_rank):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -63,9 +68,9 @@ def main():
     generator = torch.Generator().manual_seed(rank)  # every rank has data of its own
     loss = float("inf")
     for epoch in range(args.epochs):
-        die_if_asked(args, epoch, rank)
+        fail_if_asked(args, epoch, rank)
         loss = train_epoch(model, optimizer, generator, args.steps)
-        print(f"epoch {epoch}  loss {loss:.4f}", flush=True)
+        print(f"epoch {epoch}  loss {loss:.4f}")
         time.sleep(args.slow)
     if rank == 0:
         torch.save(model.module.state_dict(), os.environ.get("MUSTER_OUTPUT_DIR", ".") + "/curve.pt")

@@ -151,11 +151,15 @@ func printProblems(w io.Writer, list problem.List) {
 		}
 		fmt.Fprintln(w, clean(line))
 	}
-	if len(list) == 1 {
-		fmt.Fprintln(w, "1 problem")
-	} else {
-		fmt.Fprintf(w, "%d problems\n", len(list))
+	fmt.Fprintln(w, counted(len(list), "problem"))
+}
+
+// counted is a number of things: 1 problem, 2 problems.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
 	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // clean makes text that holds somebody's input harmless to a terminal.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"muster.dev/muster/internal/problem"
@@ -18,14 +19,19 @@ import (
 // secret, so they go beside the spec, never into it.
 func roleEnvironments(s *run.Submission, base string) error {
 	for name, r := range s.Spec.Roles {
-		values := map[string]string{}
 		if r.EnvFile != "" {
 			path := r.EnvFile
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(base, path)
 			}
-			if err := readEnvFile(path, values); err != nil {
+			values, err := readEnvFile(path)
+			if err != nil {
 				return err
+			}
+			for k, v := range values {
+				if _, written := r.Env[k]; !written { // env wins over env_file
+					setPrivate(s, name, k, v)
+				}
 			}
 		}
 		for _, k := range r.EnvFrom {
@@ -33,29 +39,77 @@ func roleEnvironments(s *run.Submission, base string) error {
 			if !ok {
 				return &problem.Error{Kind: problem.Invalid, Field: "roles." + name + ".env." + k, Text: "is taken from your environment, which does not have it", Hint: "export " + k}
 			}
-			values[k] = v
-		}
-		if len(values) > 0 {
-			if s.RoleEnv == nil {
-				s.RoleEnv = map[string]map[string]string{}
-			}
-			s.RoleEnv[name] = values
+			setPrivate(s, name, k, v)
 		}
 	}
 	return nil
 }
 
+// setPrivate gives a role a variable whose value stays out of the record.
+func setPrivate(s *run.Submission, role, k, v string) {
+	if s.RoleEnv == nil {
+		s.RoleEnv = map[string]map[string]string{}
+	}
+	if s.RoleEnv[role] == nil {
+		s.RoleEnv[role] = map[string]string{}
+	}
+	s.RoleEnv[role][k] = v
+}
+
+// setFlags applies --env: K=V is written into every role, K is passed on and,
+// as nobody has written its value down, kept private.
+func setFlags(s *run.Submission, flags []string) error {
+	for _, kv := range flags {
+		k, v, given := strings.Cut(kv, "=")
+		if k == "" {
+			return problem.New(problem.Invalid, "--env %s: is no K=V", kv)
+		}
+		if !given {
+			var ok bool
+			if v, ok = os.LookupEnv(k); !ok {
+				return problem.New(problem.Invalid, "--env %s: there is no such variable here", k).WithHint("--env %s=VALUE", k)
+			}
+		}
+		for name, r := range s.Spec.Roles {
+			forget(s, name, k)
+			if !given {
+				r.EnvFrom = append(r.EnvFrom, k)
+				setPrivate(s, name, k, v)
+				continue
+			}
+			if r.Env == nil {
+				r.Env = map[string]string{}
+			}
+			r.Env[k] = v
+		}
+	}
+	return nil
+}
+
+// forget drops what a job file says of a variable.
+func forget(s *run.Submission, role, k string) {
+	r := s.Spec.Roles[role]
+	delete(r.Env, k)
+	delete(s.RoleEnv[role], k)
+	r.EnvFrom = slices.DeleteFunc(r.EnvFrom, func(name string) bool { return name == k })
+}
+
 // readEnvFile reads lines of K=V; # begins a comment line.
-func readEnvFile(path string, into map[string]string) error {
+func readEnvFile(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return problem.Wrap(problem.Invalid, err, "read env_file")
+		return nil, problem.Wrap(problem.Invalid, err, "read env_file")
 	}
 	defer f.Close()
 	data, err := readAtMost(f, maxJobFile)
 	if err != nil {
-		return problem.Wrap(problem.Invalid, err, "read env_file %s", path)
+		return nil, problem.Wrap(problem.Invalid, err, "read env_file %s", path)
 	}
+	return parseEnv(path, data)
+}
+
+func parseEnv(path string, data []byte) (map[string]string, error) {
+	values := map[string]string{}
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, maxJobFile+1)
 	for n := 1; lines.Scan(); n++ {
@@ -64,12 +118,20 @@ func readEnvFile(path string, into map[string]string) error {
 			continue
 		}
 		k, v, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
-		if !ok || k == "" {
-			return &problem.Error{Kind: problem.Invalid, Where: fmt.Sprintf("%s:%d", path, n), Text: "is no K=V"}
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return nil, &problem.Error{Kind: problem.Invalid, Where: fmt.Sprintf("%s:%d", path, n), Text: "is no K=V"}
 		}
-		into[k] = strings.Trim(v, `"'`)
+		values[k] = unquoted(strings.TrimSpace(v))
 	}
-	return nil
+	return values, nil
+}
+
+// unquoted takes away one pair of quotes around the whole.
+func unquoted(v string) string {
+	if n := len(v); n >= 2 && v[0] == v[n-1] && (v[0] == '"' || v[0] == '\'') {
+		return v[1 : n-1]
+	}
+	return v
 }
 
 // readAtMost reads all of f, which may not be longer than limit.

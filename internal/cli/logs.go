@@ -75,7 +75,7 @@ func runLogs(ctx context.Context, a *app, o logsOptions, args []string) error {
 		return err
 	}
 	if o.q.Attempt > r.Attempt {
-		return fmt.Errorf("%s has had %d attempts; there is no attempt %d", r.ID, r.Attempt, o.q.Attempt)
+		return fmt.Errorf("%s has had %s; there is no attempt %d", r.ID, counted(r.Attempt, "attempt"), o.q.Attempt)
 	}
 	if o.q.Attempt == 0 && r.Attempt > 1 {
 		fmt.Fprintf(a.stderr, "muster: %s is in attempt %d; --attempt shows an earlier one\n", r.ID, r.Attempt)

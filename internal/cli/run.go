@@ -25,6 +25,7 @@ type runOptions struct {
 	code      string
 	env       []string
 	restarts  int
+	gpus      int
 	detach    bool
 	isolation string
 
@@ -58,6 +59,7 @@ func newRunCommand(a *app) *cobra.Command {
 	f.StringVar(&o.code, "code", "", "freeze this folder and run in a copy of it (default in place)")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "set a variable, K=V, or pass one on, K")
 	f.IntVar(&o.restarts, "restarts", 0, "how often a failed gang may be started again")
+	f.IntVar(&o.gpus, "gpus", 0, "GPUs for each worker; 0 to try a job on the CPU")
 	f.BoolVarP(&o.detach, "detach", "d", false, "return when it runs and print only its id")
 	f.StringVar(&o.isolation, "isolation", "", "auto or none")
 	return c
@@ -219,20 +221,14 @@ func override(s *run.Submission, o runOptions) error {
 			return err
 		}
 	}
-	for _, kv := range o.env {
-		k, v, ok := strings.Cut(kv, "=")
-		if !ok {
-			if v, ok = os.LookupEnv(k); !ok {
-				return problem.New(problem.Invalid, "--env %s: there is no such variable here", k).WithHint("--env %s=VALUE", k)
-			}
+	if o.changed("gpus") {
+		if err := overrideGPUs(s, o.gpus); err != nil {
+			return err
 		}
-		rendezvous.Complete(&s.Spec)
-		for _, r := range s.Spec.Roles {
-			if r.Env == nil {
-				r.Env = map[string]string{}
-			}
-			r.Env[k] = v
-		}
+	}
+	rendezvous.Complete(&s.Spec) // the variables are for implied roles too
+	if err := setFlags(s, o.env); err != nil {
+		return err
 	}
 	return faults(job.Check(&s.Spec))
 }
@@ -251,6 +247,24 @@ func overrideFile(s *run.Submission, o runOptions) error {
 			return problem.New(problem.Invalid, "--%s: the job file has no role %q", flag, role)
 		}
 		r.Replicas = map[string]int{"workers": o.workers, "servers": o.servers}[flag]
+	}
+	return nil
+}
+
+// overrideGPUs sets how many GPUs each task has that uses any: those that the
+// job file gives some, else the workers.
+func overrideGPUs(s *run.Submission, n int) error {
+	found := false
+	for _, r := range s.Spec.Roles {
+		if r.Resources.GPUs > 0 {
+			r.Resources.GPUs, found = n, true
+		}
+	}
+	if w := s.Spec.Roles["worker"]; !found && w != nil {
+		w.Resources.GPUs, found = n, true
+	}
+	if !found && n > 0 {
+		return problem.New(problem.Invalid, "--gpus %d: the job has no role that uses GPUs, and no workers", n)
 	}
 	return nil
 }

@@ -36,11 +36,7 @@ func headline(r run.Run) string {
 	}
 	var roles []string
 	for _, name := range r.Spec.RoleNames() {
-		n := r.Spec.Roles[name].Replicas
-		if n != 1 {
-			name += "s"
-		}
-		roles = append(roles, fmt.Sprintf("%d %s", n, name))
+		roles = append(roles, counted(r.Spec.Roles[name].Replicas, name))
 	}
 	where := r.Engine
 	if where == "local" {
@@ -79,6 +75,12 @@ func (v *view) show(r run.Run) {
 
 // plain is a run in one line, for logs of CI systems.
 func plain(r run.Run) string {
+	switch {
+	case r.Phase == run.Succeeded:
+		return fmt.Sprintf("%s Succeeded in %s", r.ID, ui.Took(r.Took))
+	case r.Done():
+		return fmt.Sprintf("%s %s after %s: %s", r.ID, status(r), ui.Took(r.Took), r.Reason)
+	}
 	s := fmt.Sprintf("%s %s %d/%d", r.ID, r.Phase, running(r.Tasks), len(r.Spec.Tasks()))
 	if r.Attempt > 0 {
 		s += fmt.Sprintf(", attempt %d", r.Attempt)

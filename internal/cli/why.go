@@ -43,23 +43,45 @@ func newWhyCommand(a *app) *cobra.Command {
 // fits 24 rows.
 const lastLines = 8
 
-// explain makes the report of a run, with the last lines of the task it is about.
+// explain makes the report of a run, with the last lines of the task it is
+// about and what was kept of it.
 func explain(ctx context.Context, svc run.Service, r run.Run) report.Report {
-	var last []report.Line
-	if i, ok := report.Suspect(r); ok {
-		q := run.LogQuery{Tasks: []string{i.Task.String()}, Attempt: i.Attempt, Tail: lastLines}
-		// Without its output a report is still a report.
-		_ = svc.Logs(ctx, r.ID, q, func(c run.LogChunk) error {
-			for line := range bytes.Lines(c.Data) {
-				text := string(ui.Clean(bytes.TrimRight(line, "\r\n"), false))
-				if c.Instance == i && strings.TrimSpace(text) != "" {
-					last = append(last, report.Line{Stream: c.Stream, Text: text})
-				}
-			}
-			return nil
-		})
+	rep := report.Of(r, ending(lastOf(ctx, svc, r)), time.Now())
+	if files := outputs(r); files != "" {
+		rep.Facts = append(rep.Facts, report.Fact{Label: "outputs", Lines: []string{files}})
 	}
-	return report.Of(r, ending(last), time.Now())
+	return rep
+}
+
+// lastOf returns the last lines of the task that a report is about. Without
+// them a report is still a report.
+func lastOf(ctx context.Context, svc run.Service, r run.Run) (last []report.Line) {
+	i, ok := report.Suspect(r)
+	if !ok {
+		return nil
+	}
+	q := run.LogQuery{Tasks: []string{i.Task.String()}, Attempt: i.Attempt, Tail: lastLines}
+	_ = svc.Logs(ctx, r.ID, q, func(c run.LogChunk) error {
+		for line := range bytes.Lines(c.Data) {
+			if text := lastState(line); c.Instance == i && text != "" {
+				last = append(last, report.Line{Stream: c.Stream, Text: text})
+			}
+		}
+		return nil
+	})
+	return last
+}
+
+// lastState is what a terminal would show of a line in the end: of a progress
+// bar, its last state.
+func lastState(line []byte) string {
+	text := ""
+	for state := range bytes.SplitSeq(bytes.TrimRight(line, "\r\n"), []byte("\r")) {
+		if shown := string(ui.Clean(state, false)); strings.TrimSpace(shown) != "" {
+			text = shown
+		}
+	}
+	return text
 }
 
 // ending is the end of a task's output: of its stderr if it wrote any, for that
@@ -80,16 +102,15 @@ func ending(lines []report.Line) []report.Line {
 // printReport shows how a run ended, on stderr.
 func (a *app) printReport(svc run.Service, r run.Run) {
 	a.drawReport(a.stderr, explain(context.Background(), svc, r))
-	if r.Phase == run.Succeeded {
-		if line := outputs(r.Origin.RunDir); line != "" {
-			fmt.Fprintf(a.stderr, "  %-9s %s\n", "outputs", line)
-		}
-	}
 }
 
-// outputs names what a run has kept in its output directory.
-func outputs(runDir string) string {
-	dir := filepath.Join(runDir, "outputs")
+// outputs says what an ended run has kept in its output directory. One that
+// has kept nothing is worth a word only if it succeeded.
+func outputs(r run.Run) string {
+	if !r.Done() {
+		return ""
+	}
+	dir := filepath.Join(r.Origin.RunDir, "outputs")
 	var files []string
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -100,10 +121,13 @@ func outputs(runDir string) string {
 		}
 		return nil
 	})
-	if len(files) == 0 {
-		return ""
+	switch {
+	case len(files) > 0:
+		return dir + "   " + ui.Names(files, 3)
+	case r.Phase == run.Succeeded:
+		return dir + "   empty"
 	}
-	return dir + "   " + ui.Names(files, 3)
+	return ""
 }
 
 // drawReport draws a report: a mark and a headline, labelled facts, next steps.
@@ -122,6 +146,12 @@ func (a *app) drawReport(f *os.File, rep report.Report) {
 	_, _ = f.WriteString(b.String())
 }
 
+// A report has at most so many columns, of which labels take the first ones.
+const (
+	columns = 100
+	indent  = 12
+)
+
 func drawFact(b *strings.Builder, st ui.Style, fact report.Fact) {
 	label := fact.Label
 	for n, line := range fact.Lines {
@@ -131,11 +161,14 @@ func drawFact(b *strings.Builder, st ui.Style, fact report.Fact) {
 				to = ui.Err
 			}
 			line = ui.NewPrefixes(st, []string{fact.Task}).Of(fact.Task, to) + line
+			if st.Terminal { // a line that wraps would hide the others
+				line = ui.Cut(line, st.Width-indent-1, st.Ellipsis())
+			}
 			fmt.Fprintf(b, "  %-9s %s\n", label, line)
 			label = ""
 			continue
 		}
-		for _, part := range wrap(clean(line), 86) {
+		for _, part := range wrap(clean(line), columns-indent) {
 			fmt.Fprintf(b, "  %-9s %s\n", label, part)
 			label = ""
 		}
@@ -157,21 +190,22 @@ func drawNext(b *strings.Builder, st ui.Style, rep report.Report) {
 	for _, s := range rep.Next {
 		commands = append(commands, s.Command)
 	}
-	fmt.Fprintf(b, "  %-9s %s\n", "next", st.Dim(strings.Join(commands, "  "+st.Separator()+"  ")))
+	fmt.Fprintf(b, "  %-9s %s\n", "next", st.Dim(strings.Join(commands, st.Separator())))
 }
 
-// wrap breaks text at spaces so that no line is wider than width.
+// wrap breaks text at spaces so that no line is wider than width, unless a word
+// is. Wider gaps within a line stay.
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for _, word := range strings.Split(text, " ") {
 		if line != "" && ui.Width(line)+1+ui.Width(word) > width {
-			lines, line = append(lines, line), ""
+			lines, line = append(lines, strings.TrimRight(line, " ")), ""
 		}
 		if line != "" {
-			line += " "
+			word = " " + word
 		}
 		line += word
 	}
-	return append(lines, line)
+	return append(lines, strings.TrimRight(line, " "))
 }

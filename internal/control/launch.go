@@ -117,6 +117,9 @@ func (l *launcher) environ(r *run.Run, i job.Instance, plan rendezvous.Plan) []s
 	}
 	maps.Copy(env, role.Env)
 	maps.Copy(env, l.private.RoleEnv[i.Task.Role])
+	if r.Grant != nil && len(r.Grant.GPUs[i.Task.String()]) > 0 {
+		env["CUDA_VISIBLE_DEVICES"] = strings.Join(r.Grant.GPUs[i.Task.String()], ",")
+	}
 	maps.Copy(env, l.own(r, i))
 	maps.Copy(env, plan.Env)
 	out := make([]string, 0, len(env))

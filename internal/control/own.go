@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
+	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/supervisor"
@@ -63,6 +66,7 @@ func (p *Plane) Own(ctx context.Context, id string, force bool) error {
 	if err != nil {
 		return err
 	}
+	crash.Point("own.locked")
 	r, err := p.config.Store.Update(ctx, id, func(r *run.Run) error {
 		if r.Done() {
 			return nil
@@ -77,6 +81,7 @@ func (p *Plane) Own(ctx context.Context, id string, force bool) error {
 		l.release()
 		return err
 	}
+	crash.Point("own.fenced")
 	o, err := p.newOwner(r, l)
 	if err != nil {
 		l.release()
@@ -142,6 +147,8 @@ func (o *owner) loop(ctx context.Context) error {
 	}()
 	look := time.NewTicker(nudgeInterval)
 	defer look.Stop()
+	turn := time.NewTicker(roundInterval)
+	defer turn.Stop()
 	wake := time.NewTimer(0)
 	defer wake.Stop()
 	var nudged time.Time
@@ -150,6 +157,12 @@ func (o *owner) loop(ctx context.Context) error {
 		case o.seen = <-observations:
 		case <-wake.C:
 		case <-o.nudges:
+			o.refresh(ctx)
+		case <-turn.C:
+			if o.run.Phase != run.Pending || o.run.Grant != nil {
+				continue
+			}
+			_ = o.p.round(ctx) // the next one tries again
 			o.refresh(ctx)
 		case <-look.C:
 			if st, err := os.Stat(filepath.Join(o.dir, nudgeName)); err != nil || st.ModTime().Equal(nudged) {
@@ -186,8 +199,10 @@ func (o *owner) showUsage() {
 
 // refresh takes in an intent that another process has stored.
 func (o *owner) refresh(ctx context.Context) {
-	if r, err := o.p.config.Store.Get(ctx, o.run.ID); err == nil {
-		o.run.Intent, o.run.Rev = r.Intent, r.Rev
+	if stored, err := o.p.config.Store.Get(ctx, o.run.ID); err == nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		keepOthers(&o.run, &stored)
 	}
 }
 
@@ -207,19 +222,30 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 	if err := o.launcher.fill(&d.Run, o.seen, d.Want); err != nil {
 		return 0, err
 	}
-	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) {
+	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) && !missing(d.Want, o.seen) {
 		return d.Wake, nil
 	}
 	if err := o.p.config.Engine.Apply(ctx, o.p.engineRun(&d.Run), *d.Want); err != nil {
 		return 0, err
 	}
+	crash.Point("owner.after-apply")
 	o.applied = d.Want
 	return d.Wake, nil
 }
 
+// missing says that something wanted is not there although it was asked for: a
+// host that dies takes with it the places that it held.
+func missing(want *engine.Desired, seen engine.Observed) bool {
+	there := map[job.Instance]bool{}
+	for _, i := range seen.Instances {
+		there[i.Instance] = true
+	}
+	return slices.ContainsFunc(want.Tasks, func(w engine.Want) bool { return w.State != engine.Stopped && !there[w.Instance] })
+}
+
 // save stores what was decided, if anything was, and tells who is watching.
 func (o *owner) save(ctx context.Context, r run.Run) error {
-	crashPoint("owner.before-save")
+	crash.Point("owner.before-save")
 	if o.unsaved || !sameButClock(o.run, r) {
 		err := o.store(ctx, &r)
 		if problem.KindOf(err) == problem.Stale {
@@ -231,7 +257,7 @@ func (o *owner) save(ctx context.Context, r run.Run) error {
 		// Else the tasks must still be looked after, and ended if need be: the
 		// next step stores again.
 	}
-	crashPoint("owner.after-save")
+	crash.Point("owner.after-save")
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.run = r
@@ -249,9 +275,8 @@ func (o *owner) store(ctx context.Context, r *run.Run) error {
 				return problem.New(problem.Stale, "a newer owner has taken over %s", r.ID)
 			}
 			r.Progress.Saved = process.Monotonic()
-			intent, rev := old.Intent, old.Rev
+			keepOthers(r, old)
 			*old = *r
-			old.Intent, old.Rev = intent, rev
 			return nil
 		})
 	}
@@ -266,9 +291,21 @@ func (o *owner) store(ctx context.Context, r *run.Run) error {
 		stored, err = write()
 	}
 	if err == nil {
-		r.Rev, r.Intent = stored.Rev, stored.Intent
+		r.Rev = stored.Rev
 	}
 	return err
+}
+
+// keepOthers takes into r what others than its owner write: intents, and what
+// the run is given or waits for.
+func keepOthers(r, stored *run.Run) {
+	r.Intent, r.Rev, r.Grant = stored.Intent, stored.Rev, stored.Grant
+	if r.Phase == run.Pending && stored.Phase == run.Pending {
+		r.Reason = stored.Reason
+	}
+	if r.Phase == run.Suspended {
+		r.Grant = nil // others may use it meanwhile
+	}
 }
 
 // sameButClock says whether two states of a run differ in nothing but the time
@@ -285,12 +322,16 @@ func (o *owner) finish(ctx context.Context, err error) error {
 	if err != nil {
 		return nil
 	}
-	crashPoint("owner.before-forget")
+	crash.Point("owner.before-forget")
 	if err := o.p.config.Engine.Forget(ctx, o.p.engineRun(&o.run)); err != nil {
 		return err
 	}
+	crash.Point("owner.after-forget")
 	for _, name := range []string{privateName, liveName, nudgeName, reserveName} {
 		_ = os.Remove(filepath.Join(o.dir, name))
+	}
+	if g := o.run.Grant; g != nil && (g.Slots > 0 || len(g.GPUs) > 0) {
+		return o.p.round(ctx) // somebody may have waited for it
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
@@ -210,5 +211,6 @@ func (p *Plane) remove(ctx context.Context, id string) (run.Run, error) {
 	if err := os.RemoveAll(p.runDir(r.ID)); err != nil {
 		return r, err
 	}
+	crash.Point("remove.before-delete")
 	return r, p.config.Store.Delete(ctx, r.ID)
 }

@@ -157,7 +157,7 @@ func (s *stream) giveNew(ctx context.Context, last bool) error {
 			return err
 		}
 		end := bytes.LastIndexByte(s.rest, '\n') + 1
-		if n == 0 && (last || time.Since(s.restTime) > patience || s.f.q.Raw) {
+		if last && n < readSize || n == 0 && (time.Since(s.restTime) > patience || s.f.q.Raw) {
 			end = len(s.rest)
 		}
 		if end > 0 {

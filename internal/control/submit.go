@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
@@ -32,6 +33,7 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 	if err != nil {
 		return r, err
 	}
+	crash.Point("submit.before-create")
 	l, err := takeLock(p.runDir(r.ID), false)
 	if err == nil {
 		err = p.config.Store.Create(ctx, r)
@@ -40,11 +42,19 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 		_ = os.RemoveAll(p.runDir(r.ID))
 		return r, err
 	}
+	crash.Point("submit.after-create")
 	if s.Attached {
-		return r, p.ownAttached(r, l)
+		err = p.ownAttached(r, l)
+	} else {
+		l.release()
 	}
-	l.release()
-	return r, p.startOwner(r.ID)
+	if err == nil && r.Grant == nil {
+		err = p.round(ctx)
+	}
+	if err == nil && !s.Attached && !waits(&r) {
+		err = p.startOwner(r.ID)
+	}
+	return r, err
 }
 
 // prepare makes the run and its folder.
@@ -64,6 +74,9 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 	r.Origin.RunDir = p.runDir(r.ID)
 	if u, err := user.Current(); err == nil {
 		r.Origin.User = u.Username
+	}
+	if err := p.admit(&r); err != nil {
+		return r, err
 	}
 	dir := p.runDir(r.ID)
 	err := makeRunDir(dir)
@@ -183,7 +196,11 @@ func (p *Plane) rescue(r *run.Run) {
 	p.mu.Lock()
 	recently := time.Since(p.rescued[r.ID]) < time.Second
 	p.mu.Unlock()
-	if !recently {
+	switch {
+	case recently:
+	case waits(r):
+		_ = p.round(context.Background())
+	default:
 		_ = p.startOwner(r.ID) // the next look at the run tries again
 	}
 }

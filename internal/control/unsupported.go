@@ -27,13 +27,11 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 	refuse(len(s.Secrets) > 0, "secrets", later, "local tasks inherit your environment")
 	refuse(s.Checkpoint != "", "checkpoint", later, "use $MUSTER_CHECKPOINT_DIR")
 	refuse(s.Code != nil && s.Code.Git != "", "code.git", later, "clone it and give the path")
-	refuse(s.Limits.Queue != 0, "limits.queue", later, "runs on this machine start at once")
 	refuse(s.Cleanup.TTL != 0, "cleanup.ttl", later, "muster rm")
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")
 		refuse(r.Container != nil && !c.Containers, at+"container", fmt.Sprintf("%s runs no containers yet", c.Name), "")
-		refuse(r.Resources.GPUs > c.GPUs, at+"resources.gpus", fmt.Sprintf("%d asked, and %s has %d", r.Resources.GPUs, c.Name, c.GPUs), "--gpus 0 to try it on the CPU")
 		refuse(len(r.Volumes) > 0, at+"volumes", later, "use the paths of this machine")
 		refuse(r.Setup != "" || r.Teardown != "", at+"setup", later, "make it part of run")
 		refuse(r.Health != nil, at+"health", later, "")

@@ -70,7 +70,8 @@ type Capabilities struct {
 	ExactLogs  bool // every byte is kept
 	Silence    bool // output progress is reported, so that a stall can be seen
 	Containers bool
-	GPUs       int // how many there are
+	GPUs       []string // devices, as CUDA_VISIBLE_DEVICES names them
+	Slots      int      // how many tasks may run at a time; 0 for any number
 }
 
 // A Run names a run to an engine and carries what its host needs from the start.

@@ -43,7 +43,8 @@ type Run struct {
 	Created time.Time `json:"created"`
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
-	// Took is from the first start to the end, by a clock that cannot jump.
+	// Took is from the first start to the end, without what it was suspended,
+	// by a clock that cannot jump.
 	Took time.Duration `json:"took,omitempty"`
 
 	Tasks    []engine.Instance `json:"tasks,omitempty"` // the newest instance of each task
@@ -120,7 +121,7 @@ type Progress struct {
 	Tries map[string]int           `json:"tries,omitempty"`
 	TryAt map[string]time.Duration `json:"try_at,omitempty"`
 
-	FreeRetries int           `json:"free_retries,omitempty"` // taken ports, lost hosts
+	FreeRetries int           `json:"free_retries,omitempty"` // because of taken ports
 	Early       time.Duration `json:"early,omitempty"`        // since when a helper is gone too early
 }
 

@@ -14,51 +14,43 @@ import (
 // cause is chosen. A torch peer exits 0.3 s after the rank that was killed.
 const settle = 3 * time.Second
 
-// choose returns the failure that explains the others: of the instances that
-// failed by themselves, one that was lost, else out of memory, else killed by a
-// signal that is not ours, else the first to end.
+// choose returns the failure that explains the others, nil when nothing has
+// failed. What comes from outside a program explains what other programs then
+// do by themselves; among equals the first to fail does.
 func (s *situation) choose() *run.Failure {
 	var failed []engine.Instance
 	for _, t := range s.tasks {
-		if i, ok := s.current[t]; ok && i.Failed() && ownFailure(i) {
+		if i, ok := s.current[t]; ok && i.Failed() {
 			failed = append(failed, i)
 		}
 	}
 	if len(failed) == 0 {
-		return s.taskFailure()
+		return nil
 	}
-	first := slices.MinFunc(failed, func(a, b engine.Instance) int {
+	return s.ofInstance(slices.MinFunc(failed, func(a, b engine.Instance) int {
 		return cmp.Or(cmp.Compare(weight(a), weight(b)), failedAt(a).Compare(failedAt(b)), job.CompareTasks(a.Task, b.Task))
-	})
-	return s.ofInstance(first)
+	}))
 }
 
-// ownFailure says that the instance failed by itself, not because we ended it.
-// One that raised, or that died of a signal we never send, did so even if it
-// had been asked to stop by then.
-func ownFailure(i engine.Instance) bool {
-	return !i.Asked || i.Raised != nil || i.Cause == engine.ByOOM || i.Cause == engine.BySignal && crash(i.Signal)
-}
-
-// weight orders causes by how likely they are to be the root: what comes from
-// outside a program explains what other programs then do by themselves. ABRT is
-// not among them: libraries abort when a peer has gone.
+// weight orders failures by how likely they are to be the root.
 func weight(i engine.Instance) int {
 	switch {
+	case i.Cause == engine.ByOOM:
+		return 1 // the kernel's word, even if we had asked it to end by then
+	case i.Asked && (i.Raised == nil || interrupted(i)):
+		return 4 // it ended because we asked, be it with a crash
 	case i.State == engine.Lost:
 		return 0
-	case i.Cause == engine.ByOOM:
-		return 1
-	case i.Cause == engine.BySignal && (i.Signal == "KILL" || crash(i.Signal)):
+	case i.Cause == engine.BySignal && !i.Asked && fromOutside(i.Signal):
 		return 2
 	}
 	return 3
 }
 
-// crash says that a signal is raised by the hardware or the kernel on behalf of
-// a broken program.
-func crash(signal string) bool {
-	return slices.Contains([]string{"SEGV", "BUS", "ILL", "FPE", "SYS"}, signal)
+// fromOutside says that a signal is not one that a program brings on itself
+// when a peer has gone: libraries abort then, and writes to the peer break.
+func fromOutside(signal string) bool {
+	return signal != "ABRT" && signal != "PIPE"
 }
 
 // consequences are how the other tasks ended.

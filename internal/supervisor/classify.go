@@ -23,13 +23,18 @@ func classify(i engine.Instance, codes *job.Codes) (run.Class, string) {
 	case i.Cause == engine.ByOOM:
 		return run.Permanent, "it would need the same memory again"
 	case i.Cause == engine.ByLogLimit:
-		return run.Permanent, "logs.limit"
+		return run.Permanent, "it would write as much again"
+	case i.Cause == engine.StartFailed:
+		return run.Permanent, "it would not start the next time either"
 	case i.Raised != nil && codes == nil:
 		return run.Permanent, "an exception in your code"
 	}
 	code := ExitCode(i)
 	if retryable(code, codes) {
 		return run.Retryable, fmt.Sprintf("code %d usually comes from outside the program", code)
+	}
+	if i.Cause == engine.BySignal {
+		return run.Permanent, "the program would do it again"
 	}
 	return run.Permanent, fmt.Sprintf("code %d is the program's own", code)
 }

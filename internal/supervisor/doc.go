@@ -3,17 +3,27 @@
 // run, in a YARN ApplicationMaster and in the Kubernetes operator, and whoever
 // runs it may die at any moment: the next one continues from what it observes.
 //
-//	           places held,
-//	Pending ──> Starting ──────> Running ──┬─ success ──> Ending ──> Succeeded
-//	   │        all launched               ├─ failure ──> Ending ──> Failed
-//	   │           ^                       ├─ failure, budget left ──> Restarting
-//	   │           └── backoff over, earlier attempt gone ─────────────────┘
-//	   ├─ stop ──> Stopped                 ├─ stop ─────> Ending ──> Stopped
-//	   └─ suspend ─> Suspended <───────────┴─ suspend (all gone)
-//	                    └── resume: a new attempt, which costs no restart
+//	          no other attempt          all held, then
+//	          is alive                  all started
+//	Pending ─────────────────> Starting ─────────────> Running
+//	  ^                        ^    └─────────┬───────────┘
+//	  │          backoff over, │              │
+//	  │          nothing alive │              │
+//	  │                        └─ Restarting <┼─ a failure that is restarted
+//	  │                                       ├─ success ───> Ending ──> Succeeded
+//	  │                                       ├─ failure ───> Ending ──> Failed
+//	  │                                       ├─ stop ──────> Ending ──> Stopped
+//	  │                                       └─ suspend ───> Ending ──> Suspended
+//	  └───────────── resume: a new attempt, which costs no restart ──────────┘
+//
+// Pending and Restarting can be stopped and suspended too, and Suspended can be
+// stopped. limits.run ends every phase but Suspended, whose time it does not
+// count. A failed attempt stays in its phase while its tasks are being ended,
+// until its cause is chosen; Ending lasts until every instance is gone. A task
+// or role that is restarted alone changes no phase.
 //
 // What never happens, and is held by the property tests: an instance of attempt
 // n+1 is wanted while one of an earlier attempt may be alive; a task is launched
 // before every place is held; the budget is exceeded; a terminal phase changes,
-// or is reached while an instance may be alive.
+// or is reached while an instance may be alive; a run waits for nothing.
 package supervisor

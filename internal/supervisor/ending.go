@@ -15,7 +15,7 @@ const linger = 3 * time.Second
 func (s *situation) heedIntent() {
 	switch s.r.Intent.Want {
 	case run.WantStop, run.WantRemove:
-		if s.p.Ending != run.ToStop && s.p.Ending != run.ToSucceed && !s.decidedToFail() {
+		if s.canStop() {
 			s.beginEnding(run.ToStop, nil)
 		}
 	case run.WantSuspend:
@@ -24,21 +24,41 @@ func (s *situation) heedIntent() {
 		}
 	default:
 		if s.r.Phase == run.Suspended && s.p.Ending == "" {
-			s.p.NotBefore = 0
-			s.enter(run.Pending, "")
+			s.resume()
 		}
 	}
 }
 
-// decidedToFail says that the attempt has failed for good: a later stop does
-// not change why the run ended.
-func (s *situation) decidedToFail() bool { return s.p.Ending == run.ToFail && s.r.Phase == run.Ending }
+// canStop says that a stop would change how the run ends. A run that has
+// succeeded has, and one that fails, and would not be restarted, fails.
+func (s *situation) canStop() bool {
+	switch s.p.Ending {
+	case run.ToSucceed, run.ToStop:
+		return false
+	case run.ToFail:
+		return s.p.Chosen && s.p.Restart
+	}
+	return true
+}
+
+// resume lets a suspended run start again. Its limit does not count the time
+// that it was suspended.
+func (s *situation) resume() {
+	s.p.NotBefore = 0
+	if s.p.Began != 0 {
+		s.p.Began += s.p.Clock - s.p.Since
+	}
+	s.enter(run.Pending, "")
+}
+
+func (s *situation) stopWanted() bool {
+	return s.r.Intent.Want == run.WantStop || s.r.Intent.Want == run.WantRemove
+}
 
 // beginEnding starts the end of the attempt.
 func (s *situation) beginEnding(o run.Outcome, f *run.Failure) {
 	s.p.Ending, s.p.EndingSince, s.p.Chosen = o, s.p.Clock, false
 	s.p.Failure = f
-	s.goOnEnding()
 }
 
 // goOnEnding chooses the cause when it can be known, and finishes when nothing
@@ -52,9 +72,10 @@ func (s *situation) goOnEnding() {
 	}
 }
 
-// accounted says that the cause can be chosen: all are gone, or time is up.
+// accounted says that the cause can be chosen: it is no task's failure, or all
+// are gone, or time is up.
 func (s *situation) accounted() bool {
-	return s.p.Ending != run.ToFail || s.alive == 0 || s.due(s.p.EndingSince+settle)
+	return s.p.Ending != run.ToFail || s.p.Failure.Kind != kindTask || s.alive == 0 || s.due(s.p.EndingSince+settle)
 }
 
 // settleOutcome makes the verdict on the attempt final.
@@ -66,24 +87,30 @@ func (s *situation) settleOutcome() {
 	case run.ToSucceed:
 		s.enter(run.Ending, "")
 	case run.ToStop:
-		s.enter(run.Ending, "stopped by "+orElse(s.r.Intent.By, "its user"))
+		s.enter(run.Ending, s.stoppedBy())
 	case run.ToSuspend:
 		s.enter(run.Ending, "suspended by "+orElse(s.r.Intent.By, "its user"))
 	}
 }
 
+func (s *situation) stoppedBy() string { return "stopped by " + orElse(s.r.Intent.By, "its user") }
+
 func (s *situation) settleFailure() {
+	if f := s.choose(); f != nil && s.p.Failure.Kind == kindTask {
+		f.Attempt = s.r.Attempt
+		s.p.Failure = f
+	}
 	f := s.p.Failure
-	if f.Kind == kindTask {
-		f = s.choose()
-	}
-	f.Attempt = s.r.Attempt
-	s.p.Failure = f
-	if s.p.Restart = s.restartFor(f) != noRestart; s.p.Restart {
+	s.p.Restart = s.restartFor(f) != noRestart
+	switch {
+	case s.p.Restart && s.stopWanted():
+		s.p.Ending, s.p.Failure = run.ToStop, nil
+		s.enter(run.Ending, s.stoppedBy())
+	case s.p.Restart:
 		s.enter(run.Restarting, Headline(f))
-		return
+	default:
+		s.enter(run.Ending, Headline(f))
 	}
-	s.enter(run.Ending, Headline(f))
 }
 
 // Headline is a failure in one line.
@@ -97,14 +124,14 @@ func Headline(f *run.Failure) string {
 // stopAll asks every instance that may be alive to end. Helpers get time to do
 // so by themselves after a success.
 func (s *situation) stopAll() []engine.Want {
-	lingering := s.p.Ending == run.ToSucceed && !s.due(s.p.EndingSince+linger) && s.r.Intent.Want != run.WantStop
+	lingering := s.p.Ending == run.ToSucceed && !s.stopWanted() && !s.due(s.p.EndingSince+linger)
 	var all []engine.Want
 	for _, i := range s.seen.Instances {
 		if i.State.Gone() {
 			continue
 		}
 		w := s.stopWant(i)
-		if lingering && i.Attempt == s.r.Attempt && !s.deciding(i.Task) {
+		if lingering && s.isCurrent(i) && i.State != engine.Holding && !s.deciding(i.Task) {
 			w.State, w.Ports = engine.Launched, len(i.Ports)
 		}
 		all = append(all, w)
@@ -131,7 +158,6 @@ func (s *situation) finish() {
 	case o == run.ToFail && s.p.Restart:
 		s.p.NotBefore = s.charge(s.restartFor(f), f)
 		s.enter(run.Restarting, Headline(f))
-		s.startWhenFree()
 	case o == run.ToSuspend:
 		s.enter(run.Suspended, s.r.Reason)
 	default:

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -15,19 +16,17 @@ import (
 // after that they would wait for it for ever.
 const earlyHelper = 10 * time.Second
 
-// failed looks for a reason to end the attempt and begins the ending.
-func (s *situation) failed() bool {
-	for _, look := range []func() *run.Failure{s.trouble, s.taskFailure, s.earlyExit, s.runLimit, s.rendezvousLimit, s.stall} {
-		f := look()
-		if f == nil {
-			continue
+// fails looks for a reason to end the attempt and begins the ending. A task
+// that is started again alone is no such reason.
+func (s *situation) fails(looks ...func() *run.Failure) bool {
+	for _, look := range looks {
+		for f := look(); f != nil; f = look() {
+			f.Attempt = s.r.Attempt
+			if !s.restartsAlone(f) {
+				s.beginEnding(run.ToFail, f)
+				return true
+			}
 		}
-		f.Attempt = s.r.Attempt
-		if f.Kind == kindTask && s.restartsAlone(f) {
-			return false
-		}
-		s.beginEnding(run.ToFail, f)
-		return true
 	}
 	return false
 }
@@ -40,6 +39,7 @@ const (
 	kindRendezvous = "rendezvous"
 	kindStall      = "stall"
 	kindNode       = "node"
+	kindRefused    = "refused"
 )
 
 // trouble is what keeps the node itself from going on.
@@ -47,37 +47,38 @@ func (s *situation) trouble() *run.Failure {
 	if s.seen.Trouble == "" {
 		return nil
 	}
-	return &run.Failure{Kind: kindNode, What: s.seen.Trouble, At: s.tick.Now, Class: run.Permanent}
+	return &run.Failure{Kind: kindNode, What: s.seen.Trouble, At: s.tick.Now, Class: run.Permanent, Why: "the node cannot go on"}
 }
 
-// taskFailure is a task that has failed.
-func (s *situation) taskFailure() *run.Failure {
-	for _, t := range s.tasks {
-		if i, ok := s.current[t]; ok && i.Failed() {
-			return s.ofInstance(i)
-		}
-	}
-	return nil
-}
-
-// earlyExit is a helper that has ended, well but too early.
+// earlyExit is a task that has ended, well but too early: a helper, after a
+// while in which the others may finish too, or one that should stay up.
 func (s *situation) earlyExit() *run.Failure {
 	for _, t := range s.tasks {
 		i, ok := s.current[t]
-		if !ok || i.State != engine.Exited || !slices.Contains(s.facts.Helpers, t.Role) {
+		if !ok || i.State != engine.Exited || i.Failed() {
+			continue
+		}
+		if s.successRule() == ruleNone {
+			return s.tooEarly(i, "but with success: none it should stay up")
+		}
+		if !slices.Contains(s.facts.Helpers, t.Role) {
 			continue
 		}
 		if s.p.Early == 0 {
 			s.p.Early = max(s.p.Clock, 1)
 		}
 		if s.due(s.p.Early + earlyHelper) {
-			f := s.ofInstance(i)
-			f.Kind, f.What = kindEarly, fmt.Sprintf("exited with code 0 while the others still needed it")
-			return f
+			return s.tooEarly(i, "while the others still needed it")
 		}
 		return nil
 	}
 	return nil
+}
+
+func (s *situation) tooEarly(i engine.Instance, why string) *run.Failure {
+	f := s.ofInstance(i)
+	f.Kind, f.What, f.Why = kindEarly, "exited with code 0 "+why, "the program ended by itself"
+	return f
 }
 
 // ofInstance describes the failure of an instance.
@@ -92,7 +93,7 @@ func (s *situation) ofInstance(i engine.Instance) *run.Failure {
 }
 
 // failedAt is when the failure happened, which for a program that raised and
-// then hung is before its end.
+// then took its time to end, or hung, is before its end.
 func failedAt(i engine.Instance) time.Time {
 	if i.Raised != nil && !i.Raised.At.IsZero() {
 		return i.Raised.At
@@ -100,10 +101,15 @@ func failedAt(i engine.Instance) time.Time {
 	return i.Ended
 }
 
-func names(ts []job.Task) []string {
-	out := make([]string, len(ts))
-	for i, t := range ts {
-		out[i] = t.String()
+// names lists tasks for a sentence, not all of them if they are many.
+func names(ts []job.Task) string {
+	const most = 6
+	var out []string
+	for _, t := range ts {
+		if len(out) == most && len(ts) > most+1 {
+			return fmt.Sprintf("%s and %d others", strings.Join(out, ", "), len(ts)-most)
+		}
+		out = append(out, t.String())
 	}
-	return out
+	return strings.Join(out, ", ")
 }

@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -16,7 +15,10 @@ func (s *situation) runLimit() *run.Failure {
 	if limit == 0 || s.p.Began == 0 || !s.due(s.p.Began+limit.D()) {
 		return nil
 	}
-	return &run.Failure{Kind: kindRun, What: fmt.Sprintf("the run took longer than limits.run, %s", limit), At: s.tick.Now, Class: run.Permanent}
+	return &run.Failure{
+		Kind: kindRun, At: s.tick.Now, Class: run.Permanent, Why: "the limit is for all attempts together",
+		What: fmt.Sprintf("the run took longer than limits.run, %s", limit),
+	}
 }
 
 // rendezvousLimit is a gang whose tasks do not find each other in time.
@@ -33,8 +35,8 @@ func (s *situation) rendezvousLimit() *run.Failure {
 		return nil
 	}
 	return &run.Failure{
-		Kind: kindRendezvous, Missing: missing, At: s.tick.Now, Class: run.Retryable,
-		What: fmt.Sprintf("%s did not join the others within limits.rendezvous, %s", strings.Join(names(missing), ", "), job.Duration(limit)),
+		Kind: kindRendezvous, Missing: missing, At: s.tick.Now, Class: run.Retryable, Why: "it may go better the next time",
+		What: fmt.Sprintf("%s did not join the others within limits.rendezvous, %s", names(missing), job.Duration(limit)),
 	}
 }
 
@@ -65,9 +67,9 @@ func (s *situation) stall() *run.Failure {
 		s.at(s.p.Clock + limit - least)
 		return nil
 	}
-	task := longest.Task
-	return &run.Failure{
-		Kind: kindStall, Task: &task, At: s.tick.Now, Class: run.Retryable,
-		What: fmt.Sprintf("has been silent longest, and no task has written anything for limits.stall, %s", job.Duration(limit)),
-	}
+	f := s.ofInstance(longest)
+	f.Kind, f.At, f.Class, f.Why = kindStall, s.tick.Now, run.Retryable, "it may go better the next time"
+	f.What = fmt.Sprintf("was silent longest (%s, cpu %.0f%%), and no task wrote anything for limits.stall, %s",
+		longest.Usage.Silent.Round(time.Second), 100*longest.Usage.CPU, job.Duration(limit))
+	return f
 }

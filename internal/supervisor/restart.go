@@ -22,10 +22,10 @@ const (
 
 // restartFor decides what follows a failure.
 func (s *situation) restartFor(f *run.Failure) restartKind {
-	if f.Kind == kindRun || f.Kind == kindNode {
+	if f.Kind == kindRun || f.Kind == kindNode || f.Kind == kindRefused {
 		return noRestart
 	}
-	if f.Instance != nil && f.Instance.PortTaken && !s.p.Joined && s.p.FreeRetries < portRetries {
+	if portTaken(f) && !s.p.Joined && s.p.FreeRetries < portRetries {
 		return freeRestart
 	}
 	b := s.r.Spec.Restart
@@ -49,22 +49,36 @@ func (s *situation) when(f *run.Failure) string {
 	return s.r.Spec.WhenOf(f.Task.Role)
 }
 
-// charge books a restart and returns when it may begin.
+// keptFailures is how many failures of earlier attempts a record keeps.
+const keptFailures = 32
+
+// charge books a restart and returns when it may begin. Other ports can be
+// tried at once; a node that is lost again and again costs no budget, but time.
 func (s *situation) charge(k restartKind, f *run.Failure) time.Duration {
-	wait := backoff(s.r.Spec.Restart, s.r.Restarts)
-	if k == chargedRestart {
-		s.r.Restarts++
-	} else {
-		s.p.FreeRetries++
+	used := s.r.Restarts
+	for _, old := range s.r.Failures {
+		if old.Class == run.NodeLost {
+			used++
+		}
 	}
-	if f.Instance != nil && f.Instance.PortTaken && k == freeRestart {
-		wait = 0
+	at := s.p.Clock
+	switch {
+	case k == chargedRestart:
+		s.r.Restarts++
+		at += backoff(s.r.Spec.Restart, used)
+	case portTaken(f):
+		s.p.FreeRetries++
+	default:
+		at += backoff(s.r.Spec.Restart, used)
 	}
 	s.r.Failures = append(s.r.Failures, *f)
-	return s.p.Clock + wait
+	s.r.Failures = s.r.Failures[max(0, len(s.r.Failures)-keptFailures):]
+	return at
 }
 
-// backoff doubles with every charged restart, up to five minutes.
+func portTaken(f *run.Failure) bool { return f.Instance != nil && f.Instance.PortTaken }
+
+// backoff doubles with every restart, up to five minutes.
 func backoff(r job.Restart, used int) time.Duration {
 	d := r.Backoff.D()
 	if d == 0 {
@@ -81,8 +95,11 @@ func backoff(r job.Restart, used int) time.Duration {
 // restartsAlone restarts the failed task, or its role, inside the attempt when
 // the job says so and may; the rest of the gang goes on.
 func (s *situation) restartsAlone(f *run.Failure) bool {
+	if f.Kind != kindTask && f.Kind != kindEarly || !s.facts.TakesBack {
+		return false
+	}
 	scope := s.r.Spec.ScopeOf(f.Task.Role)
-	if scope == "job" || !s.facts.TakesBack {
+	if scope == "job" {
 		return false
 	}
 	k := s.restartFor(f)

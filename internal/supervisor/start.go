@@ -19,6 +19,29 @@ func (s *situation) startWhenFree() {
 	s.enter(run.Starting, "")
 }
 
+// advance moves an attempt through its start: places, launch, all running.
+func (s *situation) advance() {
+	held := s.allHeld()
+	switch {
+	case held && !s.p.Launched:
+		s.p.Launched = true
+		if s.p.Began == 0 {
+			s.p.Began, s.r.Started = max(s.p.Clock, 1), s.tick.Now
+		}
+	case s.p.Launched && !held && !s.anyStarted():
+		s.p.Launched = false // places were lost before anything ran: hold them again
+	}
+	if s.allStarted() {
+		if s.p.AllStarted == 0 {
+			s.p.AllStarted = max(s.p.Clock, 1)
+		}
+		s.enter(run.Running, "")
+	}
+	if s.p.AllStarted != 0 && !s.p.Joined {
+		s.p.Joined = len(s.missing()) == 0
+	}
+}
+
 func (s *situation) allHeld() bool {
 	for _, t := range s.tasks {
 		if _, ok := s.current[t]; !ok {
@@ -26,6 +49,15 @@ func (s *situation) allHeld() bool {
 		}
 	}
 	return true
+}
+
+func (s *situation) anyStarted() bool {
+	for _, i := range s.current {
+		if i.State != engine.Holding {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *situation) allStarted() bool {
@@ -64,7 +96,8 @@ func (s *situation) desired() *engine.Desired {
 }
 
 // wants asks for every task of the attempt: its place until all places are
-// held, then its process. A task that is being restarted alone is first ended.
+// held, then its process. A task that is being restarted alone is first ended,
+// and held before it is launched: the launch needs its address.
 func (s *situation) wants() []engine.Want {
 	var all []engine.Want
 	for _, t := range s.tasks {
@@ -78,7 +111,7 @@ func (s *situation) wants() []engine.Want {
 			State:    engine.Held,
 			Ports:    s.fw.Ports(&s.r.Spec, t),
 		}
-		if s.p.Launched && s.due(s.p.TryAt[t.String()]) {
+		if _, held := s.current[t]; held && s.p.Launched && s.due(s.p.TryAt[t.String()]) {
 			w.State = engine.Launched
 		}
 		all = append(all, w)

@@ -31,23 +31,24 @@ type Decision struct {
 }
 
 // Next returns the run as it now stands and what its engine should bring
-// about. The same arguments give the same answer.
+// about. The same arguments give the same answer. Observations must come in the
+// order in which they were made; they may be late, merged or repeated.
 func Next(r run.Run, seen engine.Observed, t Tick) Decision {
 	r = clone(r)
-	r.Progress.Clock += t.Elapsed
 	if r.Done() {
-		return Decision{Run: r, Want: &engine.Desired{Attempt: r.Attempt}}
+		return Decision{Run: r, Want: &engine.Desired{Fence: r.Fence, Attempt: r.Attempt}}
 	}
+	r.Progress.Clock += max(t.Elapsed, 0)
 	if !seen.Synced {
 		return Decision{Run: r}
 	}
-	fw, err := rendezvous.ByName(r.Spec.Framework.Name)
-	if err != nil {
-		return Decision{Run: refuse(r, err, t)}
-	}
-	s := newSituation(&r, seen, t, fw)
+	s := newSituation(&r, seen, t)
 	s.decide()
-	return Decision{Run: r, Want: s.desired(), Wake: s.wake}
+	want := s.desired() // before wake is read: it may ask to be woken
+	if r.Done() {
+		s.wake = 0
+	}
+	return Decision{Run: r, Want: want, Wake: s.wake}
 }
 
 // clone copies what a decision may write to, so that the caller's value stays.
@@ -63,22 +64,16 @@ func clone(r run.Run) run.Run {
 	return r
 }
 
-// refuse ends a run that no supervisor of this version can carry out.
-func refuse(r run.Run, err error, t Tick) run.Run {
-	r.Phase, r.Reason, r.Ended = run.Failed, err.Error(), t.Now
-	r.Verdict = &run.Verdict{Phase: run.Failed, Headline: err.Error(), Exit: run.Exit{Code: run.ExitRefused, By: "muster"}}
-	return r
-}
-
 // A situation is one decision in the making.
 type situation struct {
-	r     *run.Run
-	p     *run.Progress
-	seen  engine.Observed
-	tick  Tick
-	fw    rendezvous.Framework
-	facts rendezvous.Facts
-	tasks []job.Task
+	r       *run.Run
+	p       *run.Progress
+	seen    engine.Observed
+	tick    Tick
+	fw      rendezvous.Framework // nil if unknown
+	unknown error                // this version does not know the framework
+	facts   rendezvous.Facts
+	tasks   []job.Task
 
 	// current is the newest instance of each task, as far as it is there.
 	current map[job.Task]engine.Instance
@@ -86,8 +81,11 @@ type situation struct {
 	wake    time.Duration
 }
 
-func newSituation(r *run.Run, seen engine.Observed, t Tick, fw rendezvous.Framework) *situation {
-	s := &situation{r: r, p: &r.Progress, seen: seen, tick: t, fw: fw, facts: fw.Facts(), tasks: r.Spec.Tasks()}
+func newSituation(r *run.Run, seen engine.Observed, t Tick) *situation {
+	s := &situation{r: r, p: &r.Progress, seen: seen, tick: t, tasks: r.Spec.Tasks()}
+	if s.fw, s.unknown = rendezvous.ByName(r.Spec.Framework.Name); s.unknown == nil {
+		s.facts = s.fw.Facts()
+	}
 	s.current = map[job.Task]engine.Instance{}
 	for _, i := range seen.Instances {
 		if !i.State.Gone() {
@@ -97,6 +95,7 @@ func newSituation(r *run.Run, seen engine.Observed, t Tick, fw rendezvous.Framew
 			s.current[i.Task] = i
 		}
 	}
+	s.recall()
 	s.record()
 	return s
 }
@@ -119,15 +118,34 @@ func (s *situation) record() {
 	}
 }
 
+// decide heeds what a person wants, then goes on with the attempt or its end.
+// When an attempt is closed it looks again: what was asked for meanwhile holds now.
 func (s *situation) decide() {
-	s.heedIntent()
-	if s.p.Ending != "" {
+	for {
+		s.heedIntent()
+		if s.p.Ending == "" {
+			s.proceed()
+		}
+		if s.p.Ending == "" {
+			return
+		}
 		s.goOnEnding()
+		if s.p.Ending != "" || s.r.Done() {
+			return
+		}
+	}
+}
+
+func (s *situation) proceed() {
+	if s.unknown != nil && s.r.Phase != run.Suspended {
+		s.beginEnding(run.ToFail, &run.Failure{Kind: kindRefused, What: s.unknown.Error(), At: s.tick.Now, Class: run.Permanent})
 		return
 	}
 	switch s.r.Phase {
 	case run.Pending, run.Restarting:
-		s.startWhenFree()
+		if !s.fails(s.runLimit) {
+			s.startWhenFree()
+		}
 	case run.Starting, run.Running:
 		s.superviseAttempt()
 	}
@@ -135,30 +153,15 @@ func (s *situation) decide() {
 
 // superviseAttempt looks at an attempt that is under way. Success comes first:
 // once the deciding tasks have succeeded, what helpers do no longer matters.
+// Limits come last: they count from what this very look has found.
 func (s *situation) superviseAttempt() {
 	switch {
 	case s.succeeded():
 		s.beginEnding(run.ToSucceed, nil)
-	case s.failed(): // which has begun the ending
+	case s.fails(s.trouble, s.choose, s.earlyExit):
 	default:
 		s.advance()
-	}
-}
-
-// advance moves an attempt through its start: places, launch, all running.
-func (s *situation) advance() {
-	if !s.p.Launched && s.allHeld() {
-		s.p.Launched = true
-		if s.p.Began == 0 {
-			s.p.Began, s.r.Started = max(s.p.Clock, 1), s.tick.Now
-		}
-	}
-	if s.p.AllStarted == 0 && s.allStarted() {
-		s.p.AllStarted = max(s.p.Clock, 1)
-		s.enter(run.Running, "")
-	}
-	if s.p.AllStarted != 0 && !s.p.Joined {
-		s.p.Joined = len(s.missing()) == 0
+		s.fails(s.runLimit, s.rendezvousLimit, s.stall)
 	}
 }
 

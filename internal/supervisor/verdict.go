@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/run"
 )
 
@@ -15,7 +17,7 @@ func (s *situation) end(o run.Outcome, f *run.Failure) {
 	case run.ToSucceed:
 		v.Phase, v.Headline, v.Exit = run.Succeeded, s.successWords(), run.Exit{By: "task"}
 	case run.ToStop:
-		v.Phase, v.Headline, v.Exit = run.Stopped, "stopped by "+orElse(s.r.Intent.By, "its user"), run.Exit{Code: stopCode(s.r.Intent), By: "muster"}
+		v.Phase, v.Headline, v.Exit = run.Stopped, s.stoppedBy(), run.Exit{Code: stopCode(s.r.Intent), By: "muster"}
 	default:
 		v.Phase, v.Headline, v.Exit = run.Failed, Headline(f), failureExit(f)
 	}
@@ -44,14 +46,14 @@ func failureExit(f *run.Failure) run.Exit {
 	switch f.Kind {
 	case kindRun, kindRendezvous, kindStall:
 		return run.Exit{Code: run.ExitLimit, By: "muster"}
-	case kindNode:
+	case kindNode, kindRefused:
 		return run.Exit{Code: run.ExitRefused, By: "muster"}
 	}
 	i := f.Instance
 	switch {
 	case f.Kind == kindEarly || i == nil || f.Class == run.NodeLost:
 		return run.Exit{Code: 1, By: "muster"}
-	case i.Cause == "log-limit":
+	case i.Cause == engine.ByLogLimit:
 		return run.Exit{Code: run.ExitLimit, By: "muster"}
 	}
 	return run.Exit{Code: max(ExitCode(*i), 1), By: "task"}
@@ -59,27 +61,54 @@ func failureExit(f *run.Failure) run.Exit {
 
 // successWords says who finished and what became of the others.
 func (s *situation) successWords() string {
-	var helpers []string
-	deciding := map[string]int{}
-	var roles []string
-	for _, t := range s.tasks {
-		if s.deciding(t) {
-			if deciding[t.Role]++; !slices.Contains(roles, t.Role) {
-				roles = append(roles, t.Role)
-			}
-		} else if !slices.Contains(helpers, t.Role) {
-			helpers = append(helpers, t.Role)
+	if s.successRule() == ruleAny {
+		return s.anyWords()
+	}
+	var who, helpers []string
+	n := 0
+	for _, role := range s.r.Spec.RoleNames() {
+		if s.deciding(job.Task{Role: role}) {
+			n += s.r.Spec.Replicas(role)
+			who = append(who, count(role, s.r.Spec.Replicas(role)))
+		} else {
+			helpers = append(helpers, role)
 		}
 	}
-	var who []string
-	for _, r := range roles {
-		who = append(who, count(r, deciding[r]))
-	}
-	words := strings.Join(who, ", ") + " finished"
+	words := and(who) + " finished"
 	if len(helpers) > 0 {
-		words += "; " + strings.Join(helpers, " and ") + " ended after them"
+		slices.Reverse(helpers) // those nearest to the work first
+		words += "; " + and(helpers) + " ended after " + pronoun(n)
 	}
 	return words
+}
+
+// anyWords names those who finished when one was enough.
+func (s *situation) anyWords() string {
+	var who []job.Task
+	for _, t := range s.tasks {
+		if s.endedWell(t) && !s.current[t].Asked {
+			who = append(who, t)
+		}
+	}
+	words := names(who) + " finished"
+	if len(who) < len(s.tasks) {
+		words += ", which is enough with success: any; the others were ended"
+	}
+	return words
+}
+
+func pronoun(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+func and(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
 func count(role string, n int) string {

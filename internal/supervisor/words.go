@@ -2,6 +2,9 @@ package supervisor
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"muster.dev/muster/internal/engine"
 )
@@ -11,16 +14,21 @@ func Describe(i engine.Instance) string {
 	switch {
 	case i.State == engine.Lost:
 		return "was lost: " + orElse(i.Detail, "its task host is gone")
-	case i.Raised != nil && (i.Failed() || i.Raised.Hung):
+	case i.Raised != nil && !interrupted(i) && (i.Failed() || i.Raised.Hung):
 		return "raised " + exception(*i.Raised)
 	case i.Cause == engine.StartFailed:
 		return "could not be started: " + i.Detail
 	case i.Cause == engine.ByLogLimit:
 		return "wrote more than its logs.limit: " + i.Detail
 	case i.Cause == engine.ByOOM:
-		return "ran out of memory" + inParens(i.Detail)
+		what, _, _ := strings.Cut(i.Detail, "; ") // the rest is evidence
+		return "ran out of memory" + inParens(what)
+	case i.Cause == engine.ByPreempt:
+		return "was preempted" + inParens(i.Detail)
+	case i.Cause == engine.ByEvict:
+		return "was evicted" + inParens(i.Detail)
 	case i.Cause == engine.BySignal && i.Asked && !crash(i.Signal):
-		return "was ended (SIG" + i.Signal + ")"
+		return "was ended (" + signalName(i.Signal) + ")"
 	case i.Cause == engine.BySignal:
 		return "was " + signalWords(i.Signal)
 	}
@@ -49,7 +57,29 @@ func signalWords(name string) string {
 	case "FPE":
 		return "ended by an arithmetic error (SIGFPE)"
 	}
-	return "ended by a signal (SIG" + name + ")"
+	return "ended by a signal (" + signalName(name) + ")"
+}
+
+// signalName is a signal as people write it; real-time signals have no name.
+func signalName(name string) string {
+	if strings.HasPrefix(name, numbered) {
+		return name
+	}
+	return "SIG" + name
+}
+
+// numbered begins what stands for a signal that has no name: signal 40.
+const numbered = "signal "
+
+// crash says that a signal is raised by the hardware or the kernel on behalf of
+// a broken program.
+func crash(signal string) bool {
+	return slices.Contains([]string{"SEGV", "BUS", "ILL", "FPE", "SYS"}, signal)
+}
+
+// interrupted says that a Python program told of our signal as an exception.
+func interrupted(i engine.Instance) bool {
+	return i.Asked && i.Raised != nil && i.Raised.Type == "KeyboardInterrupt"
 }
 
 // ExitCode is the instance's code as a shell gives it: 128+n for a signal.
@@ -68,12 +98,16 @@ func SignalNumber(name string) int {
 	if n, ok := signals[name]; ok {
 		return n
 	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, numbered)); err == nil && n > 0 && n < 65 {
+		return n
+	}
 	return 9
 }
 
 var signals = map[string]int{
 	"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10,
-	"SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "XCPU": 24, "XFSZ": 25, "SYS": 31,
+	"SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "STKFLT": 16, "XCPU": 24, "XFSZ": 25, "VTALRM": 26,
+	"PROF": 27, "IO": 29, "POLL": 29, "PWR": 30, "SYS": 31,
 }
 
 func orElse(s, or string) string {

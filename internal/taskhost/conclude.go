@@ -32,6 +32,7 @@ func (h *host) conclude(t *task) {
 	default:
 		t.seen.Cause, t.seen.Code = engine.ByExit, ws.ExitStatus()
 	}
+	t.seen.State = engine.Exited // what is asked below is asked of one that has ended
 	h.concludeException(t)
 	if t.seen.Failed() && !t.seen.Joined {
 		t.seen.PortTaken = process.PortTakenIn(tail(filepath.Join(LogDir(h.config.Dir, t.seen.Instance), "stderr"), 4096))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/taskhost/process"
@@ -113,6 +114,7 @@ func (h *host) loop() {
 		h.tell()
 		h.leaveIfDone()
 	}
+	crash.Point("host.leaving")
 	h.killEverything()
 	if h.out != nil {
 		h.out.close()
@@ -191,6 +193,7 @@ func (h *host) adopt(conn net.Conn, m *wire.Hello) {
 		h.config.Attached, h.config.Own = m.Config.Attached, m.Config.Own
 	}
 	_ = wire.Write(conn, wire.Message{Hello: &wire.Hello{Version: wire.Version, Run: h.run, Fence: h.fence, Pid: os.Getpid()}})
+	crash.Point("host.adopted")
 	h.out = newOutbox(conn)
 	for i := range h.tasks {
 		h.changed[i] = true

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"muster.dev/muster/internal/crash"
 )
 
 // A keeper starts the host of a detached run and stays outside its namespace,
@@ -73,10 +75,12 @@ func keep(exe, runDir string, iso Isolation) error {
 	}
 	_ = theirs.Close()
 	_ = conn.Close()
+	crash.Point("keeper.host-started")
 	if err := json.NewEncoder(answer).Encode(p.Record); err != nil {
 		return err
 	}
 	_ = answer.Close()
+	crash.Point("keeper.answered")
 	if _, err := ours.Write([]byte{goByte}); err != nil {
 		return err
 	}

@@ -128,8 +128,8 @@ func (h *host) sampleSlowly() {
 	if len(waiting) > 0 {
 		sockets := process.ReadSockets()
 		for _, t := range waiting {
-			if p := t.launch.Joined; p.Listen != 0 && sockets.Listening(p.Listen) ||
-				p.Connect != 0 && sockets.Connected(p.Connect, append(process.Descendants(t.pid), t.pid)) {
+			pids := append(process.Descendants(t.pid), t.pid)
+			if p := t.launch.Joined; p.Listen != 0 && sockets.Listening(p.Listen, pids) || p.Connect != 0 && sockets.Connected(p.Connect, pids) {
 				t.seen.Joined = true
 				h.mark(t)
 			}

@@ -21,11 +21,21 @@ def _muster_install():
     if not path or not task or not hasattr(sys, "addaudithook"):
         return
     end = {}
+    left = []  # the outermost frame, if it was to be left by sys.exit
+
+    def caught():
+        # The program has caught its own SystemExit and gone on if its outermost
+        # frame returned: one that an exception leaves stops at another instruction.
+        import opcode
+
+        return any(opcode.opname[f.f_code.co_code[f.f_lasti]].startswith("RETURN_") for f in left)
 
     def tell(stage):
         try:
             if "pid" not in end or end["pid"] != os.getpid():
                 return  # a forked child of the one that raised
+            if caught():
+                return
             import json
 
             record = dict(end, task=task, stage=stage)
@@ -40,6 +50,12 @@ def _muster_install():
 
     def note(kind, text, code):
         end.update(pid=os.getpid(), type=kind, text=text, code=code)
+        del left[:]
+
+    def outermost(frame):
+        while frame.f_back is not None:
+            frame = frame.f_back
+        return frame
 
     def audit(event, args):
         # Raised by the interpreter for an exception that nothing caught,
@@ -49,6 +65,8 @@ def _muster_install():
         try:
             if threading.current_thread() is not threading.main_thread():
                 return
+            if sys._getframe().f_back is not None:
+                return  # an extension prints it, and the program goes on
             kind, value = args[1], args[2]
             try:
                 text = str(value)
@@ -64,12 +82,12 @@ def _muster_install():
 
     def exit(status=None):
         try:
-            if isinstance(status, int) and status & 0xFF and threading.current_thread() is threading.main_thread():
-                note("", "", status & 0xFF)
-            elif isinstance(status, str):
-                note("", "", 1)
-            elif not status:
+            if threading.current_thread() is threading.main_thread():
                 end.clear()
+                code = status & 0xFF if isinstance(status, int) else int(isinstance(status, str))
+                if code:
+                    note("", "", code)
+                    left.append(outermost(sys._getframe()))
         except BaseException:
             pass
         really_exit(status)

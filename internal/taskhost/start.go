@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/taskhost/process"
 )
 
@@ -157,6 +158,7 @@ func startDirect(exe, runDir string, iso Isolation, conn, keeper *os.File) (*Pro
 	if err != nil {
 		return nil, fmt.Errorf("start a task host (isolation: %s): %w", iso, err)
 	}
+	crash.Point("host.forked")
 	p := &Process{Record: Record{Pid: proc.Pid, Boot: process.BootID(), Isolation: iso}}
 	if pidfd >= 0 {
 		p.Handle = os.NewFile(uintptr(pidfd), "pidfd")
@@ -169,5 +171,6 @@ func startDirect(exe, runDir string, iso Isolation, conn, keeper *os.File) (*Pro
 		_ = proc.Kill()
 		return nil, err
 	}
+	crash.Point("host.recorded")
 	return p, nil
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"muster.dev/muster/internal/crash"
 )
 
 // A summoner starts a new owner for a detached run whose owner has died.
@@ -78,6 +80,7 @@ func (h *host) summonIfAlone() {
 	if n >= 3 || n > 0 && now.Sub(h.summons[n-1]) < 5*time.Second {
 		return
 	}
+	crash.Point("host.summoning")
 	h.summons = append(h.summons, now)
 	h.summoner.summon(h.config.Own)
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/taskhost/process"
@@ -48,7 +49,9 @@ func (h *host) apply(want *engine.Desired) {
 		switch {
 		case w.State == engine.Stopped && t != nil:
 			h.stop(t, w.Signal, w.Grace)
-		case w.State == engine.Launched && t != nil && t.seen.State == engine.Holding:
+		case w.State == engine.Launched && t != nil && t.seen.State == engine.Holding && w.Launch != nil:
+			// Without a launch its owner has yet to learn of this place: it may
+			// have been given to a host before us, with other ports.
 			h.start(t, w.Launch)
 		}
 	}
@@ -92,13 +95,14 @@ func (h *host) mark(t *task) { h.changed[t.seen.Instance] = true }
 
 // start launches a held task.
 func (h *host) start(t *task, l *engine.Launch) {
-	if l == nil || len(l.Argv) == 0 {
+	if len(l.Argv) == 0 {
 		h.startFailed(t, &process.StartError{Code: 125, Text: "there is nothing to run"})
 		return
 	}
 	t.launch = l
 	t.seen.State, t.seen.Started = engine.Starting, h.clock.now()
 	err := h.journal.write(t.seen)
+	crash.Point("host.start-journaled")
 	if err == nil {
 		err = h.openLogs(t)
 	}
@@ -115,6 +119,7 @@ func (h *host) start(t *task, l *engine.Launch) {
 		h.startFailed(t, err)
 		return
 	}
+	crash.Point("host.spawned")
 	h.reaper.Forked()
 	t.group.Add(t.pid)
 	h.byPid[t.pid] = t
@@ -254,9 +259,11 @@ func (h *host) belongs(pid int, t *task) bool {
 func (h *host) gone(t *task) {
 	t.seen.State, t.seen.Ended = engine.Exited, h.clock.now()
 	t.pid = 0
+	crash.Point("host.exit-seen")
 	if err := h.journal.write(t.seen); err != nil {
 		h.inTrouble(err)
 	}
+	crash.Point("host.exit-journaled")
 	process.Release(t.ports)
 	t.ports = nil
 	for _, f := range []*os.File{t.out, t.err, t.index} {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/taskhost"
@@ -25,7 +26,9 @@ func (n *node) start() (*taskhost.Process, error) {
 	for _, iso := range n.isolations() {
 		h, err := taskhost.Start(n.e.config.Exe, n.run.Dir, iso, !n.run.Attached)
 		if err == nil {
+			crash.Point("local.before-greet")
 			err = n.greet(h.Conn)
+			crash.Point("local.greeted")
 			if err == nil {
 				n.e.iso = iso
 				n.keep(h)
@@ -157,10 +160,17 @@ func (n *node) findHost() {
 	n.conclude(rec)
 }
 
+// maxStillborn is how many hosts in a row may die before they have done
+// anything: something on this machine does not let them live.
+const maxStillborn = 5
+
 // bury takes note that a host is gone.
 func (n *node) bury(h *taskhost.Process) {
 	n.mu.Lock()
 	n.host = nil
+	if n.stillborn++; n.stillborn >= maxStillborn {
+		n.trouble = fmt.Sprintf("its task host died %d times before it held a place; see %s/host.log", n.stillborn, n.run.Dir)
+	}
 	n.mu.Unlock()
 	n.conclude(&h.Record)
 	_ = h.Handle.Close()
@@ -202,6 +212,7 @@ func (n *node) conclude(rec *taskhost.Record) {
 // sweep ends what a killed host left behind. In a PID namespace the kernel has
 // done so before the host's handle said that it is gone.
 func (n *node) sweep(rec *taskhost.Record) {
+	crash.Point("local.before-sweep")
 	process.RemoveCgroups(n.run.ID)
 	if rec.Isolation != taskhost.NoIsolation {
 		return

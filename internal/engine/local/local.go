@@ -12,6 +12,7 @@ import (
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/process"
 )
 
 var (
@@ -25,6 +26,7 @@ type Engine struct {
 	mu     sync.Mutex
 	nodes  map[string]*node
 	iso    taskhost.Isolation // what has worked; empty before the first host
+	found  func() []string    // GPUs
 }
 
 // Config is what an Engine needs.
@@ -35,6 +37,12 @@ type Config struct {
 	// Alone says that this process has no children but ours, so that what it
 	// adopts after the death of a host may be ended.
 	Alone bool
+
+	// Slots is how many tasks may run at a time, of all runs; 0 for any number.
+	Slots int
+
+	// GPUs replaces the devices that are found, if it is not nil.
+	GPUs []string
 }
 
 // New returns an engine.
@@ -43,12 +51,23 @@ func New(c Config) *Engine {
 		// Without a PID namespace, what a killed host leaves behind comes to us.
 		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
-	return &Engine{config: c, nodes: map[string]*node{}}
+	return &Engine{config: c, nodes: map[string]*node{}, found: sync.OnceValue(process.GPUs)}
 }
 
 // Capabilities implements engine.Engine.
 func (e *Engine) Capabilities() engine.Capabilities {
-	return engine.Capabilities{Name: "local", HoldsPlace: true, ExactLogs: true, Silence: true}
+	return engine.Capabilities{
+		Name: "local", HoldsPlace: true, ExactLogs: true, Silence: true,
+		GPUs: e.gpus(), Slots: e.config.Slots,
+	}
+}
+
+// gpus are the devices to give out.
+func (e *Engine) gpus() []string {
+	if e.config.GPUs != nil {
+		return e.config.GPUs
+	}
+	return e.found()
 }
 
 // node returns what we know of a run, which at first is nothing.

@@ -33,6 +33,7 @@ type node struct {
 	instances map[job.Instance]engine.Instance
 	trouble   string
 	synced    bool
+	stillborn int // hosts in a row that died before they had reported anything
 	stale     error
 	watchers  map[chan struct{}]bool
 	pids      map[job.Instance]int // as this machine counts them
@@ -133,6 +134,9 @@ func (n *node) needsHost(want engine.Desired) bool {
 func (n *node) take(r *wire.Report) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if len(r.Changed) > 0 {
+		n.stillborn = 0
+	}
 	for _, i := range r.Changed {
 		i.Pid = n.outerPid(i)
 		n.instances[i.Instance] = i

@@ -39,7 +39,8 @@ func FreeBytes(dir string) (int64, error) {
 
 // PortTakenIn says whether the end of a log complains of a port in use.
 func PortTakenIn(tail []byte) bool {
-	for _, sign := range []string{"Address already in use", "EADDRINUSE", "bind failed"} {
+	tail = bytes.ToLower(tail) // languages differ in how they begin the sentence
+	for _, sign := range []string{"address already in use", "eaddrinuse", "bind failed"} {
 		if bytes.Contains(tail, []byte(sign)) {
 			return true
 		}

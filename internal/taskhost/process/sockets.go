@@ -13,7 +13,7 @@ import (
 
 // Sockets is what the kernel knows of the machine's TCP sockets at one moment.
 type Sockets struct {
-	listening map[int]bool   // local ports
+	listening map[string]int // inode -> local port
 	connected map[string]int // inode -> remote port
 }
 
@@ -24,7 +24,7 @@ const (
 
 // ReadSockets reads /proc/net/tcp and tcp6.
 func ReadSockets() Sockets {
-	s := Sockets{map[int]bool{}, map[string]int{}}
+	s := Sockets{map[string]int{}, map[string]int{}}
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		if b, err := os.ReadFile(name); err == nil {
 			s.parse(b)
@@ -45,7 +45,7 @@ func (s Sockets) parse(table []byte) {
 		}
 		switch f[3] {
 		case tcpListen:
-			s.listening[hexPort(f[1])] = true
+			s.listening[f[9]] = hexPort(f[1])
 		case tcpEstablished:
 			s.connected[f[9]] = hexPort(f[2])
 		}
@@ -58,11 +58,14 @@ func hexPort(addr string) int {
 	return int(n)
 }
 
-// Listening says whether somebody listens on a local port.
-func (s Sockets) Listening(port int) bool { return s.listening[port] }
+// Listening says whether one of the processes listens on a local port.
+func (s Sockets) Listening(port int, pids []int) bool { return among(s.listening, port, pids) }
 
 // Connected says whether one of the processes has a connection to a port.
-func (s Sockets) Connected(port int, pids []int) bool {
+func (s Sockets) Connected(port int, pids []int) bool { return among(s.connected, port, pids) }
+
+// among says whether one of the processes has a socket with that port open.
+func among(ports map[string]int, port int, pids []int) bool {
 	for _, pid := range pids {
 		dir := fmt.Sprintf("/proc/%d/fd", pid)
 		fds, _ := os.ReadDir(dir)
@@ -72,7 +75,7 @@ func (s Sockets) Connected(port int, pids []int) bool {
 				continue
 			}
 			inode, ok := strings.CutPrefix(link, "socket:[")
-			if ok && s.connected[strings.TrimSuffix(inode, "]")] == port {
+			if ok && ports[strings.TrimSuffix(inode, "]")] == port {
 				return true
 			}
 		}

@@ -1,0 +1,65 @@
+//go:build linux
+
+package control
+
+import (
+	"context"
+	"time"
+
+	"muster.dev/muster/internal/pool"
+	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/run"
+)
+
+// roundInterval is how often an owner whose run waits looks whether it may go
+// on, in case whoever should have told it has died.
+const roundInterval = 2 * time.Second
+
+// capacity is what this machine has to give whole.
+func (p *Plane) capacity() pool.Capacity {
+	c := p.config.Engine.Capabilities()
+	return pool.Capacity{Slots: c.Slots, GPUs: c.GPUs}
+}
+
+// admit refuses a run that could never be given what it needs, and grants at
+// once one that needs nothing scarce: it costs no transaction.
+func (p *Plane) admit(r *run.Run) error {
+	c, want := p.capacity(), pool.ClaimOf(&r.Spec)
+	if why := c.Impossible(want); why != "" {
+		e := problem.New(problem.Refused, "%s", why)
+		if want.GPUs > len(c.GPUs) {
+			return e.WithHint("--gpus 0 tries it on the CPU")
+		}
+		return e.WithHint("raise slots in the configuration, or run fewer tasks")
+	}
+	if c.Slots == 0 && want.GPUs == 0 {
+		r.Grant = &run.Grant{}
+	}
+	return nil
+}
+
+// round gives what is free to the runs that wait, and wakes those that got it.
+func (p *Plane) round(ctx context.Context) error {
+	var granted []string
+	attached := map[string]bool{}
+	err := p.config.Store.UpdateActive(ctx, func(active []*run.Run) error {
+		granted = pool.Round(p.capacity(), active)
+		for _, r := range active {
+			attached[r.ID] = r.Attached
+		}
+		return nil
+	})
+	for _, id := range granted {
+		p.nudge(id)
+		if !attached[id] && !owned(p.runDir(id)) {
+			_ = p.startOwner(id) // the next look at the run tries again
+		}
+	}
+	return err
+}
+
+// waits says that a run has no owner because it waits for its turn: an owner
+// per run that waits would fill the machine.
+func waits(r *run.Run) bool {
+	return r.Phase == run.Pending && r.Grant == nil && r.Intent.Want != run.WantStop && r.Intent.Want != run.WantSuspend && r.Spec.Limits.Queue == 0
+}

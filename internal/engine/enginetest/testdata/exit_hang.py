@@ -1,0 +1,16 @@
+"""One worker asks to exit with 3 and never does; the other waits for it."""
+import os
+import sys
+import time
+
+
+class Barrier:
+    def __del__(self, sleep=time.sleep):
+        while True:
+            sleep(60)
+
+
+if os.environ["MUSTER_TASK"] != "worker-1":
+    time.sleep(3600)
+barrier = Barrier()
+sys.exit(3)

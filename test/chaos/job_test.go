@@ -1,0 +1,51 @@
+//go:build linux
+
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// steps is what every task of a plan's job does.
+func (p Plan) steps(b *bed) []string {
+	rec := b.record(p.Name)
+	s := []string{trainerExe, "record=" + rec + ",start", "lock=" + filepath.Join(b.dir, p.Name+".lock")}
+	if p.Framework == "mxnet" {
+		s = append(s, "join")
+	}
+	if p.Leaves != "" {
+		s = append(s, "only=worker-1", p.Leaves)
+	}
+	s = append(s, fmt.Sprintf("rate=%d", p.Rate))
+	for n := range p.Pieces {
+		s = append(s, fmt.Sprintf("bytes=%d,$MUSTER_TASK.$MUSTER_ATTEMPT.%d", p.Lines*80, n+1), fmt.Sprintf("record=%s,w%d", rec, n+1))
+	}
+	if p.Fails {
+		s = append(s, "only=worker-0,1", "exit=3")
+	}
+	return append(s, "record="+rec+",end")
+}
+
+// jobFile writes the plan's job file; more are lines to add.
+func (b *bed) jobFile(p Plan, more ...string) (string, error) {
+	command, err := json.Marshal(p.steps(b)) // JSON is YAML
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("name: %s\nframework: %s\nworkers: %d\n", p.Name, p.Framework, p.Workers)
+	if p.Servers > 0 {
+		text += fmt.Sprintf("servers: %d\n", p.Servers)
+	}
+	text += fmt.Sprintf("restart: {limit: %d, backoff: 50ms}\nstop: {grace: 400ms}\nisolation: %s\ncommand: %s\n", p.Budget, p.Isolation, command)
+	if p.Memory {
+		text += "resources: {memory: 256Mi}\n"
+	}
+	for _, line := range more {
+		text += line + "\n"
+	}
+	path := filepath.Join(b.dir, p.Name+".yaml")
+	return path, os.WriteFile(path, []byte(text), 0o644)
+}

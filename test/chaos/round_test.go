@@ -1,0 +1,223 @@
+//go:build linux
+
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"muster.dev/muster/internal/crash"
+	"muster.dev/muster/internal/run"
+)
+
+// A kill is what is going to be killed, and when: that long after the run was
+// first seen in the store.
+type kill struct {
+	target Target
+	after  time.Duration
+}
+
+// A round is one run and what happens to it.
+type round struct {
+	bed   *bed
+	plan  Plan
+	kills []kill
+	more  []string // lines of the job file
+
+	crashAt string // as MUSTER_CRASH_AT
+	crasher Target // what dies there
+	fired   string // the file that says that it has
+
+	cmd    *exec.Cmd
+	done   chan error
+	output bytes.Buffer // what muster run said; read after done
+	id     string
+	hist   History
+}
+
+// run carries the round out and returns what was seen.
+func (r *round) run() (History, error) {
+	r.hist = History{Plan: r.plan, Exit: -1}
+	if err := r.submit(); err != nil {
+		return r.hist, err
+	}
+	first, err := r.awaitStored()
+	if err != nil {
+		return r.hist, err
+	}
+	if first {
+		r.carryOut()
+		if err := r.awaitEnd(); err != nil {
+			return r.hist, err
+		}
+	} else {
+		r.hist.Acts = append(r.hist.Acts, Act{Target: r.crasher, At: time.Now(), Hit: true})
+		<-r.done
+		r.hist.Acknowledged = strings.HasPrefix(r.output.String(), r.plan.Name+"-")
+	}
+	return r.hist, r.collect()
+}
+
+// submit starts muster run.
+func (r *round) submit() error {
+	path, err := r.bed.jobFile(r.plan, r.more...)
+	if err != nil {
+		return err
+	}
+	args := []string{"run", "-f", path}
+	if r.plan.Detached {
+		args = append(args, "-d")
+	}
+	r.cmd = r.bed.command(context.Background(), args...)
+	if r.crashAt != "" {
+		r.cmd.Env = append(r.cmd.Env, crash.Variable+"="+r.crashAt+"="+r.fired)
+	}
+	r.cmd.Stdout, r.cmd.Stderr = &r.output, io.Discard
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	r.done = make(chan error, 1)
+	go func() { r.done <- r.cmd.Wait(); close(r.done) }()
+	return nil
+}
+
+// awaitStored waits for the run in the store. It never comes there when muster
+// run dies before.
+func (r *round) awaitStored() (stored bool, err error) {
+	err = await("the run is stored", patience, func() (bool, error) {
+		ended := r.ended() // before we look
+		rec, ok, err := r.bed.read(r.plan.Name)
+		r.id, stored = rec.ID, ok
+		return ok || ended, err
+	})
+	return stored, err
+}
+
+// ended says whether muster run has ended.
+func (r *round) ended() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// carryOut does what is to be done to the run.
+func (r *round) carryOut() {
+	begin := time.Now()
+	for _, k := range r.kills {
+		<-time.After(time.Until(begin.Add(k.after)))
+		hit := signalAll(r.targets(k.target), syscall.SIGKILL)
+		r.hist.Acts = append(r.hist.Acts, Act{Target: k.target, At: time.Now(), Hit: hit})
+	}
+}
+
+// targets are the processes that stand for a target now.
+func (r *round) targets(t Target) []proc {
+	switch {
+	case t == Client || t == Owner && !r.plan.Detached:
+		if r.ended() {
+			return nil
+		}
+		p := readProc(r.cmd.Process.Pid)
+		if len(p.argv) == 0 {
+			return nil
+		}
+		return []proc{p}
+	case t == Task:
+		all := r.bed.of(r.id, Task)
+		return all[:min(1, len(all))]
+	}
+	return r.bed.of(r.id, t)
+}
+
+// awaitEnd waits until the run has ended: by itself where nothing but owners
+// and tasks were killed, else with the help of the next muster command.
+func (r *round) awaitEnd() error {
+	r.noteCrash()
+	if err := r.awaitAlone(); err != nil {
+		return err
+	}
+	r.noteCrash()
+	code, out, err := r.bed.muster("wait", r.id)
+	if err != nil {
+		return err
+	}
+	r.hist.Exit = code
+	if !strings.Contains(out, r.id) {
+		return fmt.Errorf("muster wait: %s", out)
+	}
+	if r.alive() {
+		select {
+		case <-r.done:
+		case <-time.After(patience):
+			return errors.New("muster run does not end, and its run has ended")
+		}
+	}
+	r.noteCrash()
+	return nil
+}
+
+func (r *round) alive() bool { return !r.ended() }
+
+// noteCrash adds the death at a crash point to what was done.
+func (r *round) noteCrash() {
+	if r.crashAt == "" || !exists(r.fired) {
+		return
+	}
+	r.hist.Acts = append(r.hist.Acts, Act{Target: r.crasher, At: modified(r.fired), Hit: true})
+	r.crashAt = ""
+}
+
+// awaitAlone waits, without any muster command that would help, for what must
+// come by itself.
+func (r *round) awaitAlone() error {
+	switch {
+	case !r.plan.Detached && (r.hist.hits(Owner) > 0 || r.crashAt != "" && r.crasher == Owner):
+		// The leash: grace is 400 ms.
+		return await("the tasks of a killed muster run are gone", patience/3, func() (bool, error) {
+			return r.ended() && len(r.bed.of(r.id, Task)) == 0, nil
+		})
+	case r.selfHealing():
+		return await("the run ends by itself", patience, func() (bool, error) {
+			rec, _, err := r.bed.read(r.id)
+			return rec.Done(), err
+		})
+	}
+	return nil
+}
+
+// selfHealing says whether the run must come to its end without help: its host
+// was there before anything was killed, and neither it nor its keeper was.
+func (r *round) selfHealing() bool {
+	if r.crashAt != "" || r.hist.hits(Host, Keeper) > 0 {
+		return false
+	}
+	if !r.plan.Detached {
+		return r.hist.hits(Owner) == 0
+	}
+	events, err := r.bed.events(r.plan.Name)
+	if err != nil || len(events) == 0 {
+		return false
+	}
+	for _, a := range r.hist.Acts {
+		if a.Hit && a.Target == Owner && a.At.Before(events[0].Time) {
+			return false
+		}
+	}
+	return true
+}
+
+// last is what the store has of the run, for a report.
+func (r *round) last() run.Run {
+	rec, _, _ := r.bed.read(r.plan.Name)
+	return rec
+}
