@@ -42,7 +42,8 @@ type owner struct {
 	// The rest belongs to the loop.
 	seen    engine.Observed
 	applied *engine.Desired
-	unsaved bool // the store did not take the last state
+	unsaved bool   // the store did not take the last state
+	broken  string // why the engine cannot go on
 	shown   time.Time
 	last    time.Time
 	extra   time.Duration // what passed before our time
@@ -155,6 +156,9 @@ func (o *owner) loop(ctx context.Context) error {
 	for {
 		select {
 		case o.seen = <-observations:
+			if o.broken != "" {
+				o.seen.Trouble = o.broken
+			}
 		case <-wake.C:
 		case <-o.nudges:
 			o.refresh(ctx)
@@ -212,6 +216,9 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 	t := supervisor.Tick{Elapsed: now.Sub(o.last) + o.extra, Now: now.Round(0)}
 	o.last, o.extra = now, 0
 	d := supervisor.Next(o.run, o.seen, t)
+	if d.Run.Done() && !o.run.Done() {
+		o.collect(&d.Run)
+	}
 	if err := o.save(ctx, d.Run); err != nil {
 		return 0, err
 	}
@@ -220,17 +227,41 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 	}
 	d.Want.Fence = o.run.Fence
 	if err := o.launcher.fill(&d.Run, o.seen, d.Want); err != nil {
-		return 0, err
+		return time.Millisecond, o.failApply(err)
 	}
 	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) && !missing(d.Want, o.seen) {
 		return d.Wake, nil
 	}
 	if err := o.p.config.Engine.Apply(ctx, o.p.engineRun(&d.Run), *d.Want); err != nil {
-		return 0, err
+		return time.Millisecond, o.failApply(err)
 	}
 	crash.Point("owner.after-apply")
 	o.applied = d.Want
 	return d.Wake, nil
+}
+
+// failApply turns what an engine cannot do into the run's own failure: another
+// owner could not do it either. It returns what is no fault of the run.
+func (o *owner) failApply(err error) error {
+	switch problem.KindOf(err) {
+	case problem.Stale:
+		return err
+	case problem.Conflict:
+		return nil // not in sync yet: the next observation comes
+	}
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	o.broken = err.Error()
+	o.seen.Trouble = o.broken
+	return nil
+}
+
+// collect keeps the outputs of a run that is about to end.
+func (o *owner) collect(r *run.Run) {
+	if err := o.p.collect(r); err != nil {
+		r.Notes = append(r.Notes, "not all outputs were kept: "+err.Error())
+	}
 }
 
 // missing says that something wanted is not there although it was asked for: a
@@ -327,7 +358,8 @@ func (o *owner) finish(ctx context.Context, err error) error {
 		return err
 	}
 	crash.Point("owner.after-forget")
-	for _, name := range []string{privateName, liveName, nudgeName, reserveName} {
+	// The last of them says that all of it is done.
+	for _, name := range []string{liveName, nudgeName, reserveName, privateName} {
 		_ = os.Remove(filepath.Join(o.dir, name))
 	}
 	if g := o.run.Grant; g != nil && (g.Slots > 0 || len(g.GPUs) > 0) {

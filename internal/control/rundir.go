@@ -207,6 +207,11 @@ func (p *Plane) remove(ctx context.Context, id string) (run.Run, error) {
 	default:
 		defer l.release()
 	}
+	if p.unfinished(r.ID) {
+		if err := p.config.Engine.Forget(ctx, p.engineRun(&r)); err != nil {
+			return r, err
+		}
+	}
 	// The record goes last: what is left of an interrupted removal can be removed again.
 	if err := os.RemoveAll(p.runDir(r.ID)); err != nil {
 		return r, err

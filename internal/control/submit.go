@@ -79,12 +79,20 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 		return r, err
 	}
 	dir := p.runDir(r.ID)
+	v := private{rendezvous.Strip(s.Env), s.RoleEnv}
 	err := makeRunDir(dir)
 	if err == nil {
-		err = writePrivate(dir, private{rendezvous.Strip(s.Env), s.RoleEnv})
+		err = p.freeze(ctx, &r)
 	}
 	if err == nil {
-		err = p.freeze(ctx, &r)
+		err = keepSecrets(dir, &r.Spec, s.Secrets, &v)
+	}
+	if err == nil {
+		err = p.placeInputs(ctx, &r, &v)
+	}
+	if err == nil {
+		p.outputEnv(&r, &v)
+		err = writePrivate(dir, v)
 	}
 	if err != nil {
 		_ = os.RemoveAll(dir)
@@ -186,11 +194,12 @@ func ownerEnv(env []string, stateDir string) []string {
 }
 
 // rescue starts an owner for a run that should have one and has none: its
-// owner and its host have both been killed, or the machine was restarted. An
+// owner and its host have both been killed, or the machine was restarted, or
+// it has ended and its owner died before everything was put away. An
 // owner takes a moment to begin, so it is tried once a second at most.
 func (p *Plane) rescue(r *run.Run) {
 	node, _ := os.Hostname()
-	if r.Done() || r.Origin.Node != node || owned(p.runDir(r.ID)) {
+	if r.Origin.Node != node || r.Done() && !p.unfinished(r.ID) || owned(p.runDir(r.ID)) {
 		return
 	}
 	p.mu.Lock()
@@ -203,6 +212,13 @@ func (p *Plane) rescue(r *run.Run) {
 	default:
 		_ = p.startOwner(r.ID) // the next look at the run tries again
 	}
+}
+
+// unfinished says that the owner of a run that has ended died before it had
+// put away what tasks inherit, which may be secret, and all the rest.
+func (p *Plane) unfinished(id string) bool {
+	_, err := os.Lstat(filepath.Join(p.runDir(id), privateName))
+	return err == nil
 }
 
 // check refuses what this version or this engine cannot honour.

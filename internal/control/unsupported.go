@@ -4,6 +4,7 @@ package control
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
@@ -22,9 +23,10 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 		}
 	}
 	const later = "is not supported yet"
-	refuse(len(s.Inputs) > 0, "inputs", later, "read the data by its path")
-	refuse(len(s.Outputs) > 0, "outputs", later, "write to $MUSTER_OUTPUT_DIR, which is always kept")
-	refuse(len(s.Secrets) > 0, "secrets", later, "local tasks inherit your environment")
+	for name, secret := range s.Secrets {
+		refuse(secret.Kubernetes != "", "secrets."+name+".kubernetes", "there is no Kubernetes here", "take it from env or file")
+		refuse(filepath.IsAbs(secret.As) && !hasImage(s), "secrets."+name+".as", "an absolute path needs a container", "as: NAME, and the file is $MUSTER_SECRETS_DIR/NAME")
+	}
 	refuse(s.Checkpoint != "", "checkpoint", later, "use $MUSTER_CHECKPOINT_DIR")
 	refuse(s.Code != nil && s.Code.Git != "", "code.git", later, "clone it and give the path")
 	refuse(s.Cleanup.TTL != 0, "cleanup.ttl", later, "muster rm")
@@ -38,4 +40,13 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 	}
 	refuse(s.Success == "none", "success", "none (serving) "+later, "")
 	return l
+}
+
+func hasImage(s *job.Spec) bool {
+	for _, r := range s.Roles {
+		if r.Image != nil {
+			return true
+		}
+	}
+	return false
 }

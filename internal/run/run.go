@@ -50,6 +50,7 @@ type Run struct {
 	Tasks    []engine.Instance `json:"tasks,omitempty"` // the newest instance of each task
 	Verdict  *Verdict          `json:"verdict,omitempty"`
 	Failures []Failure         `json:"failures,omitempty"` // of earlier attempts
+	Notes    []string          `json:"notes,omitempty"`    // what else a person should know
 
 	Grant    *Grant `json:"grant,omitempty"` // nil: it has not been given what it needs
 	Intent   Intent `json:"intent,omitzero"`

@@ -50,6 +50,10 @@ type Submission struct {
 	// stored in the record, as they may hold secrets.
 	Env     []string
 	RoleEnv map[string]map[string]string
+
+	// Secrets has the values of the job's secrets, by name; they are never
+	// stored in the record either.
+	Secrets map[string][]byte
 }
 
 // A Query selects runs.

@@ -29,7 +29,7 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func newStage(t *testing.T, s job.Spec) *stage {
 	return &stage{
-		t: t, now: epoch, last: epoch, instances: map[job.Instance]*engine.Instance{},
+		t: t, now: epoch, last: epoch.Add(-time.Second), instances: map[job.Instance]*engine.Instance{},
 		r: run.Run{ID: "r-1", Spec: s, Phase: run.Pending, Created: epoch, Fence: 7},
 	}
 }

@@ -1,0 +1,50 @@
+//go:build linux
+
+package control
+
+import (
+	"os"
+	"path/filepath"
+
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
+)
+
+const secretsDir = "secrets" // files, for the life of the run
+
+// keepSecrets puts secrets where only the run's tasks get them: variables into
+// the private environment, files into a folder that goes with the run's end.
+func keepSecrets(dir string, s *job.Spec, values map[string][]byte, v *private) error {
+	for name, secret := range s.Secrets {
+		value, ok := values[name]
+		if !ok {
+			return &problem.Error{Kind: problem.Invalid, Field: "secrets." + name, Text: "has no value"}
+		}
+		if secret.As == "" {
+			v.addToAll(s, name, string(value))
+			continue
+		}
+		path := filepath.Join(dir, secretsDir, filepath.Base(secret.As))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, value, 0o400); err != nil {
+			return err
+		}
+		v.addToAll(s, "MUSTER_SECRETS_DIR", filepath.Dir(path))
+	}
+	return nil
+}
+
+// addToAll sets a variable for every role.
+func (v *private) addToAll(s *job.Spec, name, value string) {
+	if v.RoleEnv == nil {
+		v.RoleEnv = map[string]map[string]string{}
+	}
+	for role := range s.Roles {
+		if v.RoleEnv[role] == nil {
+			v.RoleEnv[role] = map[string]string{}
+		}
+		v.RoleEnv[role][name] = value
+	}
+}

@@ -1,0 +1,78 @@
+package supervisor
+
+import (
+	"testing"
+	"time"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/run"
+)
+
+func TestFailureExit(t *testing.T) {
+	of := func(kind string, d death) *run.Failure {
+		f := &run.Failure{Kind: kind, Class: run.Permanent}
+		if d != nil {
+			i := ended(d)
+			f.Instance = &i
+			f.Class, _ = classify(i, nil)
+		}
+		return f
+	}
+	for _, c := range []struct {
+		name string
+		f    *run.Failure
+		want run.Exit
+	}{
+		{"its own code", of(kindTask, exit(42)), run.Exit{Code: 42, By: "task"}},
+		{"a signal", of(kindTask, signal("KILL")), run.Exit{Code: 137, By: "task"}},
+		{"a real-time signal", of(kindTask, signal("signal 40")), run.Exit{Code: 168, By: "task"}},
+		{"out of memory", of(kindTask, oom), run.Exit{Code: 137, By: "task"}},
+		{"raised and hung", of(kindTask, raised(time.Second, true)), run.Exit{Code: 1, By: "task"}},
+		{"not found", of(kindTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 127 }), run.Exit{Code: 127, By: "task"}},
+		{"not executable", of(kindTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 126 }), run.Exit{Code: 126, By: "task"}},
+		{"lost", of(kindTask, lost), run.Exit{Code: 1, By: "muster"}},
+		{"too much output", of(kindTask, func(i *engine.Instance) { i.Cause = engine.ByLogLimit }), run.Exit{Code: 124, By: "muster"}},
+		{"too early", of(kindEarly, exit(0)), run.Exit{Code: 1, By: "muster"}},
+		{"run limit", of(kindRun, nil), run.Exit{Code: 124, By: "muster"}},
+		{"rendezvous limit", of(kindRendezvous, nil), run.Exit{Code: 124, By: "muster"}},
+		{"stall limit", of(kindStall, exit(0)), run.Exit{Code: 124, By: "muster"}},
+		{"node", of(kindNode, nil), run.Exit{Code: 125, By: "muster"}},
+		{"refused", of(kindRefused, nil), run.Exit{Code: 125, By: "muster"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := failureExit(c.f); got != c.want {
+				t.Errorf("exit is %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTookCountsFromTheFirstLaunch(t *testing.T) {
+	g := newStage(t, torch(1))
+	g.deaf = true
+	g.step()
+	g.after(time.Hour) // waiting for a place
+	g.deaf = false
+	g.step()
+	g.step()
+	g.step()
+	g.after(90 * time.Second)
+	g.die(exit(0), "worker-0")
+	g.step()
+	g.phase(run.Succeeded)
+	if g.r.Took != 90*time.Second || !g.r.Ended.Equal(g.now) {
+		t.Errorf("it took %s and ended %s, want 1m30s and %s", g.r.Took, g.r.Ended, g.now)
+	}
+}
+
+func TestATerminalPhaseStays(t *testing.T) {
+	g := running(t, torch(1))
+	g.die(exit(0), "worker-0")
+	g.step()
+	before := g.r
+	g.of("worker-0").State = engine.Running // whatever the engine says now
+	g.after(time.Hour)
+	if g.r.Phase != before.Phase || g.r.Progress.Clock != before.Progress.Clock || g.r.Verdict != before.Verdict {
+		t.Errorf("a run that had ended changed to %+v", g.r)
+	}
+}
