@@ -71,7 +71,7 @@ func newRoot(a *app) *cobra.Command {
 		"other": {newDoctorCommand(a), newVersionCommand(a)},
 	} {
 		for _, c := range list {
-			c.GroupID = group
+			c.GroupID, c.Args = group, asUsage(c.Args)
 			root.AddCommand(c)
 		}
 	}
@@ -89,6 +89,19 @@ type usage struct{ error }
 
 func usageError(c *cobra.Command, format string, args ...any) error {
 	return usage{fmt.Errorf("%s\nsee: %s --help", fmt.Sprintf(format, args...), c.CommandPath())}
+}
+
+// asUsage makes a wrong number of arguments a wrong use of the command line.
+func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	if check == nil {
+		return nil
+	}
+	return func(c *cobra.Command, args []string) error {
+		if check(c, args) == nil {
+			return nil
+		}
+		return usageError(c, "%s: %s given", c.UseLine(), counted(len(args), "argument"))
+	}
 }
 
 // forRun says whether a command's exit code stands for a run's, so that ours

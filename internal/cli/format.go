@@ -61,7 +61,29 @@ func toYAML(v any) ([]byte, error) {
 	if err := d.Decode(&plain); err != nil {
 		return nil, err
 	}
-	return yaml.Marshal(plain)
+	return yaml.Marshal(withNumbers(plain))
+}
+
+// withNumbers makes numbers of what would otherwise be written as text.
+func withNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = withNumbers(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = withNumbers(v[i])
+		}
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+	}
+	return v
 }
 
 // find opens the service and returns the run that the arguments name: an id, a

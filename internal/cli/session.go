@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/ui"
@@ -63,12 +64,7 @@ func (s *session) follow(ctx context.Context, signals chan os.Signal, q run.LogQ
 	go s.heedSignals(ctx, cancel, signals)
 	logs := make(chan error, 1)
 	go func() { logs <- s.svc.Logs(ctx, s.id, q, s.output.take) }()
-	var last run.Run
-	err := s.svc.Watch(ctx, s.id, func(r run.Run) error {
-		last = r
-		s.view.show(r)
-		return nil
-	})
+	last, err := s.watch(ctx)
 	if err == nil {
 		err = <-logs
 	}
@@ -86,6 +82,27 @@ func (s *session) follow(ctx context.Context, signals chan os.Signal, q run.LogQ
 	_ = s.screen.Flush()
 	s.a.printReport(s.svc, last)
 	return exitOf(last)
+}
+
+// watch keeps the view up to date until the run has ended. Its clock goes on
+// when nothing else happens.
+func (s *session) watch(ctx context.Context) (run.Run, error) {
+	changes, ended := make(chan run.Run), make(chan error, 1)
+	go func() {
+		ended <- s.svc.Watch(ctx, s.id, func(r run.Run) error { changes <- r; return nil })
+	}()
+	ticks := time.NewTicker(time.Second)
+	defer ticks.Stop()
+	var last run.Run
+	for {
+		select {
+		case last = <-changes:
+		case <-ticks.C:
+		case err := <-ended:
+			return last, err
+		}
+		s.view.show(last)
+	}
 }
 
 var errDetached = errors.New("detached")
@@ -156,7 +173,7 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 	enough := errors.New("enough")
 	err = svc.Watch(ctx, r.ID, func(now run.Run) error {
 		r = now
-		if r.Phase == run.Running || r.Done() || r.Phase == run.Pending && r.Reason != "" || r.Phase == run.Suspended {
+		if underWay(r) {
 			return enough
 		}
 		return nil
@@ -169,4 +186,16 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 		return exitOf(r)
 	}
 	return nil
+}
+
+// underWay says that the one who submitted a run need not wait any longer: its
+// gang has begun, or waits for something that has been said.
+func underWay(r run.Run) bool {
+	switch r.Phase {
+	case run.Pending:
+		return r.Reason != ""
+	case run.Starting:
+		return false
+	}
+	return true
 }

@@ -36,7 +36,7 @@ func headline(r run.Run) string {
 	}
 	var roles []string
 	for _, name := range r.Spec.RoleNames() {
-		roles = append(roles, counted(r.Spec.Roles[name].Replicas, name))
+		roles = append(roles, counted(r.Spec.Replicas(name), name))
 	}
 	where := r.Engine
 	if where == "local" {
@@ -67,10 +67,18 @@ func (v *view) show(r run.Run) {
 	}
 	line := plain(r)
 	if change == v.said {
-		line += fmt.Sprintf(", %s, last output %s", ui.Took(time.Since(v.begun)), ui.Ago(leastSilent(r)))
+		line += fmt.Sprintf(", %s, last output %s", ui.Took(v.age(r)), ui.Ago(leastSilent(r)))
 	}
 	v.said, v.saidAt = change, time.Now()
 	v.say(line)
+}
+
+// age is how long the run has been going on.
+func (v *view) age(r run.Run) time.Duration {
+	if r.Started.IsZero() {
+		return time.Since(v.begun)
+	}
+	return max(time.Since(r.Started), 0)
 }
 
 // plain is a run in one line, for logs of CI systems.
@@ -101,7 +109,7 @@ func (v *view) block(r run.Run) []string {
 				of = append(of, t)
 			}
 		}
-		lines = append(lines, roleLine(role, of, r.Spec.Roles[role].Replicas, time.Since(v.begun)))
+		lines = append(lines, roleLine(role, of, r.Spec.Replicas(role), v.age(r)))
 	}
 	if r.Reason != "" {
 		lines = append(lines, v.style.Yellow(string(r.Phase)+": "+r.Reason))

@@ -47,8 +47,8 @@ const lastLines = 8
 // about and what was kept of it.
 func explain(ctx context.Context, svc run.Service, r run.Run) report.Report {
 	rep := report.Of(r, ending(lastOf(ctx, svc, r)), time.Now())
-	if files := outputs(r); files != "" {
-		rep.Facts = append(rep.Facts, report.Fact{Label: "outputs", Lines: []string{files}})
+	if lines := outputs(r); lines != nil {
+		rep.Facts = append(rep.Facts, report.Fact{Label: "outputs", Lines: lines})
 	}
 	return rep
 }
@@ -106,9 +106,9 @@ func (a *app) printReport(svc run.Service, r run.Run) {
 
 // outputs says what an ended run has kept in its output directory. One that
 // has kept nothing is worth a word only if it succeeded.
-func outputs(r run.Run) string {
+func outputs(r run.Run) []string {
 	if !r.Done() {
-		return ""
+		return nil
 	}
 	dir := filepath.Join(r.Origin.RunDir, "outputs")
 	var files []string
@@ -121,13 +121,17 @@ func outputs(r run.Run) string {
 		}
 		return nil
 	})
-	switch {
-	case len(files) > 0:
-		return dir + "   " + ui.Names(files, 3)
-	case r.Phase == run.Succeeded:
-		return dir + "   empty"
+	list := ui.Names(files, 3)
+	if list == "" && r.Phase != run.Succeeded {
+		return nil
 	}
-	return ""
+	if list == "" {
+		list = "empty"
+	}
+	if len(dir)+len(list) > columns-indent-gap {
+		return []string{dir, list}
+	}
+	return []string{dir + strings.Repeat(" ", gap) + list}
 }
 
 // drawReport draws a report: a mark and a headline, labelled facts, next steps.
@@ -150,6 +154,7 @@ func (a *app) drawReport(f *os.File, rep report.Report) {
 const (
 	columns = 100
 	indent  = 12
+	gap     = 3 // between two things on one line
 )
 
 func drawFact(b *strings.Builder, st ui.Style, fact report.Fact) {
@@ -181,8 +186,12 @@ func drawNext(b *strings.Builder, st ui.Style, rep report.Report) {
 	}
 	if rep.Tone == report.Bad {
 		b.WriteString("\n")
+		width := 0
 		for _, s := range rep.Next {
-			fmt.Fprintf(b, "  %-45s %s\n", s.Command, st.Dim(s.Why))
+			width = max(width, len(s.Command))
+		}
+		for _, s := range rep.Next {
+			fmt.Fprintf(b, "  %-*s   %s\n", width, s.Command, st.Dim(s.Why))
 		}
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"muster.dev/muster/internal/control"
 	"muster.dev/muster/internal/engine/local"
 	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rank"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/store/sqlite"
 	"muster.dev/muster/internal/taskhost"
@@ -24,6 +25,8 @@ func internalCommand(args []string) (code int, ours bool) {
 		return taskhost.Main(args[1:]), true
 	case "own":
 		return own(args[1:]), true
+	case "rank":
+		return rank.Main(args[1:]), true
 	}
 	return 0, false
 }

@@ -20,17 +20,18 @@ import (
 // A launcher turns wanted tasks into commands with their whole environment.
 type launcher struct {
 	dir     string // the run's folder
+	exe     string // our own program
 	private private
 	shell   string
 	cores   int
 }
 
-func newLauncher(dir string) (*launcher, error) {
+func newLauncher(dir, exe string) (*launcher, error) {
 	v, err := readPrivate(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &launcher{dir: dir, private: v, shell: findShell(), cores: runtime.NumCPU()}, nil
+	return &launcher{dir: dir, exe: exe, private: v, shell: findShell(), cores: runtime.NumCPU()}, nil
 }
 
 func findShell() string {
@@ -71,9 +72,14 @@ func (l *launcher) fill(r *run.Run, seen engine.Observed, want *engine.Desired) 
 
 func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *engine.Launch {
 	role := r.Spec.Roles[i.Task.Role]
+	argv := l.argv(role)
+	if len(plan.Rank) > 0 {
+		argv = slices.Concat([]string{l.exe, "rank", l.dir}, plan.Rank, []string{"--"}, argv)
+	}
+	share := role.PerReplica() // resources are a replica's
 	return &engine.Launch{
-		Argv: l.argv(role), Env: l.environ(r, i, plan), Dir: l.workdir(r, role), Joined: plan.Joined,
-		Memory: int64(role.Resources.Memory), CPUs: role.Resources.CPUs,
+		Argv: argv, Env: l.environ(r, i, plan), Dir: l.workdir(r, role), Joined: plan.Joined,
+		Memory: int64(role.Resources.Memory) / int64(share), CPUs: role.Resources.CPUs / float64(share),
 	}
 }
 
@@ -117,8 +123,8 @@ func (l *launcher) environ(r *run.Run, i job.Instance, plan rendezvous.Plan) []s
 	}
 	maps.Copy(env, role.Env)
 	maps.Copy(env, l.private.RoleEnv[i.Task.Role])
-	if r.Grant != nil && len(r.Grant.GPUs[i.Task.String()]) > 0 {
-		env["CUDA_VISIBLE_DEVICES"] = strings.Join(r.Grant.GPUs[i.Task.String()], ",")
+	if gpus := devices(r.Grant, i.Task, plan); len(gpus) > 0 {
+		env["CUDA_VISIBLE_DEVICES"] = strings.Join(gpus, ",")
 	}
 	maps.Copy(env, l.own(r, i))
 	maps.Copy(env, plan.Env)
@@ -129,11 +135,26 @@ func (l *launcher) environ(r *run.Run, i job.Instance, plan rendezvous.Plan) []s
 	return out
 }
 
+// devices are the GPUs that a task may see: its own, and those of the tasks that
+// its framework numbers together with it.
+func devices(g *run.Grant, t job.Task, plan rendezvous.Plan) (gpus []string) {
+	if g == nil {
+		return nil
+	}
+	if plan.Sees == nil {
+		return g.GPUs[t.String()]
+	}
+	for _, other := range plan.Sees {
+		gpus = append(gpus, g.GPUs[other.String()]...)
+	}
+	return gpus
+}
+
 // threads shares the cores among the tasks that do the work: libraries take all
 // of them each otherwise.
 func (l *launcher) threads(r *run.Run, role *job.Role) int {
 	if role.Resources.CPUs > 0 {
-		return max(1, int(role.Resources.CPUs))
+		return max(1, int(role.Resources.CPUs)/role.PerReplica())
 	}
 	workers := r.Spec.Replicas("worker")
 	if workers == 0 {

@@ -101,7 +101,7 @@ func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
 		watchers: map[chan struct{}]bool{}, done: make(chan struct{}), last: time.Now(),
 	}
 	var err error
-	if o.launcher, err = newLauncher(o.dir); err != nil && !r.Done() {
+	if o.launcher, err = newLauncher(o.dir, p.config.Exe); err != nil && !r.Done() {
 		return nil, err
 	}
 	p.mu.Lock()
@@ -136,8 +136,9 @@ func (o *owner) drive(ctx context.Context) {
 func (o *owner) loop(ctx context.Context) error {
 	observations := make(chan engine.Observed)
 	watch := make(chan error, 1)
+	watched := o.p.engineRun(&o.run)
 	go func() {
-		watch <- o.p.config.Engine.Watch(ctx, o.p.engineRun(&o.run), func(s engine.Observed) error {
+		watch <- o.p.config.Engine.Watch(ctx, watched, func(s engine.Observed) error {
 			select {
 			case observations <- s:
 				return nil
@@ -359,7 +360,7 @@ func (o *owner) finish(ctx context.Context, err error) error {
 	}
 	crash.Point("owner.after-forget")
 	// The last of them says that all of it is done.
-	for _, name := range []string{liveName, nudgeName, reserveName, privateName} {
+	for _, name := range []string{liveName, liveName + ".new", nudgeName, reserveName, privateName} {
 		_ = os.Remove(filepath.Join(o.dir, name))
 	}
 	if g := o.run.Grant; g != nil && (g.Slots > 0 || len(g.GPUs) > 0) {

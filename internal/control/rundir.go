@@ -190,6 +190,25 @@ func readPrivate(dir string) (private, error) {
 	return v, err
 }
 
+// lockEnded takes the lock of a run that has ended. Its owner may still be
+// putting things away.
+func lockEnded(ctx context.Context, dir string) (*lock, error) {
+	for end := time.Now().Add(ownerEnds); ; {
+		l, err := takeLock(dir, false)
+		if problem.KindOf(err) != problem.Conflict || time.Now().After(end) {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// ownerEnds is how long an owner may take to end after its run.
+const ownerEnds = 10 * time.Second
+
 // remove deletes a run that has ended, and all that was kept of it.
 func (p *Plane) remove(ctx context.Context, id string) (run.Run, error) {
 	r, err := p.config.Store.Get(ctx, id)
@@ -199,7 +218,7 @@ func (p *Plane) remove(ctx context.Context, id string) (run.Run, error) {
 	if !r.Done() {
 		return r, problem.New(problem.Conflict, "%s has not ended: %s", r.ID, r.Phase).WithHint("muster stop %s", r.ID)
 	}
-	l, err := takeLock(p.runDir(r.ID), false)
+	l, err := lockEnded(ctx, p.runDir(r.ID))
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the folder is gone already
 	case err != nil:

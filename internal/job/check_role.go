@@ -77,6 +77,9 @@ func (c checker) roleName(name, framework string) {
 func (c checker) role(r *Role) {
 	c.in("replicas").between(r.Replicas, 0, MaxReplicas)
 	c.procs(r.Procs)
+	if n := r.PerReplica(); n > 1 && r.Replicas <= MaxReplicas && r.Replicas*n > MaxReplicas {
+		c.in("procs").bad("%d replicas of %d processes are more than %d tasks", r.Replicas, n, MaxReplicas)
+	}
 	c.commands(r)
 	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
 		c.in("env", name).envName(name)

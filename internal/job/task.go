@@ -85,17 +85,38 @@ func (s *Spec) RoleNames() []string {
 func (s *Spec) Tasks() []Task {
 	var all []Task
 	for _, n := range s.RoleNames() {
-		for i := range s.Roles[n].Replicas {
+		for i := range s.Replicas(n) {
 			all = append(all, Task{n, i})
 		}
 	}
 	return all
 }
 
-// Replicas returns the size of a role, 0 for one the job does not have.
+// Replicas returns how many tasks a role has, 0 for one the job does not have:
+// a task for each process of each of its replicas.
 func (s *Spec) Replicas(role string) int {
 	if r := s.Roles[role]; r != nil {
-		return r.Replicas
+		return r.Replicas * r.PerReplica()
 	}
 	return 0
+}
+
+// PerReplica returns how many processes each replica has, at least one. The
+// tasks of a replica follow each other.
+func (r *Role) PerReplica() int {
+	n := r.Resources.GPUs
+	if r.Procs != "gpus" {
+		n, _ = strconv.Atoi(r.Procs)
+	}
+	return min(max(n, 1), MaxReplicas)
+}
+
+// GPUsOf returns how many of its replica's GPUs are a task's own share.
+func (s *Spec) GPUsOf(t Task) int {
+	r := s.Roles[t.Role]
+	if r == nil {
+		return 0
+	}
+	n, i := r.PerReplica(), t.Index%r.PerReplica()
+	return r.Resources.GPUs*(i+1)/n - r.Resources.GPUs*i/n
 }

@@ -64,6 +64,37 @@ func TestTasksAreInOrder(t *testing.T) {
 	}
 }
 
+func TestReplicasHaveProcesses(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		role  Role
+		tasks int
+		gpus  []int // of each task
+	}{
+		{"one each", Role{Replicas: 2, Resources: Resources{GPUs: 3}}, 2, []int{3, 3}},
+		{"several each share the GPUs", Role{Replicas: 2, Procs: "2", Resources: Resources{GPUs: 2}}, 4, []int{1, 1, 1, 1}},
+		{"shares may differ", Role{Replicas: 1, Procs: "2", Resources: Resources{GPUs: 3}}, 2, []int{1, 2}},
+		{"more processes than GPUs", Role{Replicas: 1, Procs: "2", Resources: Resources{GPUs: 1}}, 2, []int{0, 1}},
+		{"one for each GPU", Role{Replicas: 1, Procs: "gpus", Resources: Resources{GPUs: 2}}, 2, []int{1, 1}},
+		{"one where there are no GPUs", Role{Replicas: 2, Procs: "gpus"}, 2, []int{0, 0}},
+		{"nonsense is checked elsewhere", Role{Replicas: 1, Procs: "many"}, 1, []int{0}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := Spec{Roles: map[string]*Role{"worker": &tt.role}}
+			var gpus []int
+			for _, task := range s.Tasks() {
+				gpus = append(gpus, s.GPUsOf(task))
+			}
+			if s.Replicas("worker") != tt.tasks || !slices.Equal(gpus, tt.gpus) {
+				t.Errorf("%d tasks with GPUs %v; want %d with %v", s.Replicas("worker"), gpus, tt.tasks, tt.gpus)
+			}
+		})
+	}
+	if n := (&Spec{}).GPUsOf(Task{Role: "nobody"}); n != 0 {
+		t.Errorf("nobody has %d GPUs", n)
+	}
+}
+
 func TestCompareTasksCountsIndexes(t *testing.T) {
 	tasks := []Task{{"worker", 10}, {"worker", 9}, {"server", 11}}
 	slices.SortFunc(tasks, CompareTasks)

@@ -30,7 +30,7 @@ func ClaimOf(s *job.Spec) Claim {
 	c := Claim{}
 	for _, t := range s.Tasks() {
 		c.Slots++
-		c.GPUs += s.Roles[t.Role].Resources.GPUs
+		c.GPUs += s.GPUsOf(t)
 	}
 	return c
 }
@@ -156,7 +156,7 @@ func (l *ledger) give(r *run.Run) {
 		l.users["slots"] = append(l.users["slots"], r.ID)
 	}
 	for _, t := range r.Spec.Tasks() {
-		n := r.Spec.Roles[t.Role].Resources.GPUs
+		n := r.Spec.GPUsOf(t)
 		if n == 0 {
 			continue
 		}

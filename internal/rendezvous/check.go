@@ -44,13 +44,21 @@ func checkAtLeastOne(s *job.Spec, role string) problem.List {
 	return nil
 }
 
-// checkProcs refuses several processes per replica, which no rank counts yet.
+// checkOne refuses a role that a framework has exactly one task of.
+func checkOne(s *job.Spec, role string) problem.List {
+	if n := s.Replicas(role); n != 1 {
+		return problem.List{invalid("roles."+role+".replicas", "must be 1 for %s, is %d", s.Framework.Name, n)}
+	}
+	return nil
+}
+
+// checkProcs refuses several processes per replica, which the framework does
+// not number.
 func checkProcs(s *job.Spec) (l problem.List) {
 	for _, role := range s.RoleNames() {
 		if p := s.Roles[role].Procs; p != "" && p != "1" {
-			e := problem.New(problem.Refused, "more than one process per replica is not supported yet, is %s", p)
-			e.Field = "roles." + role + ".procs"
-			l = append(l, e.WithHint("more replicas do the same on one machine"))
+			l = append(l, invalid("roles."+role+".procs", "%s has one process per replica, is %s", s.Framework.Name, p).
+				WithHint("more replicas do the same on one machine"))
 		}
 	}
 	return l

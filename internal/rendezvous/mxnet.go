@@ -38,9 +38,7 @@ func (f mxnet) Check(s *job.Spec) problem.List {
 	l := checkRoles(s, "scheduler", "server", "worker")
 	l = append(l, checkAtLeastOne(s, "server")...)
 	l = append(l, checkAtLeastOne(s, "worker")...)
-	if n := s.Replicas("scheduler"); n != 1 {
-		l = append(l, invalid("roles.scheduler.replicas", "must be 1 for mxnet, is %d", n))
-	}
+	l = append(l, checkOne(s, "scheduler")...)
 	l = append(l, checkProcs(s)...)
 	l = append(l, f.checkOptions(s.Framework)...)
 	l = append(l, checkScope(s, "MXNet cannot take a member back")...)
@@ -69,36 +67,11 @@ func (mxnet) complete(s *job.Spec) {
 	if worker == nil {
 		return
 	}
-	if s.Roles["scheduler"] == nil {
-		s.Roles["scheduler"] = &job.Role{
-			Replicas: 1,
-			Env:      maps.Clone(worker.Env),
-			EnvFrom:  slices.Clone(worker.EnvFrom),
-			EnvFile:  worker.EnvFile,
-		}
-	}
+	imply(s, "scheduler", worker)
 	for _, name := range []string{"scheduler", "server"} {
-		if r := s.Roles[name]; r != nil && r.Run == "" && len(r.Command)+len(r.Args) == 0 {
+		if r := s.Roles[name]; r != nil && !hasCommand(r) {
 			shareCommand(r, worker)
 		}
-	}
-}
-
-// shareCommand makes a role run what the worker runs, where the worker runs
-// it. Resources and placement stay its own: a worker's GPU is no use to it.
-func shareCommand(r, worker *job.Role) {
-	r.Run, r.Command, r.Args = worker.Run, slices.Clone(worker.Command), slices.Clone(worker.Args)
-	if r.Setup == "" && r.Teardown == "" {
-		r.Setup, r.Teardown = worker.Setup, worker.Teardown
-	}
-	if r.Workdir == "" {
-		r.Workdir = worker.Workdir
-	}
-	if r.Image == nil {
-		r.Image, r.Container = worker.Image, worker.Container
-	}
-	if r.Volumes == nil {
-		r.Volumes = slices.Clone(worker.Volumes)
 	}
 }
 
@@ -125,7 +98,7 @@ func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.Replicas("server"))
 	env["DMLC_NUM_WORKER"] = strconv.Itoa(s.Replicas("worker"))
 	if t == mxnetScheduler {
-		return Plan{env, &engine.Probe{Listen: port}}, nil
+		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
 	}
 	// Ranks follow the ports, so ascending ports make the rank the index.
 	env["PORT"] = strconv.Itoa(own.Ports[0])
@@ -133,7 +106,7 @@ func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	if s.Framework.Interface == "" && !hasEnv(s.Roles[t.Role], "DMLC_INTERFACE") { // the address would win over it
 		env["DMLC_NODE_HOST"] = own.Addr
 	}
-	return Plan{env, &engine.Probe{Listen: own.Ports[0]}}, nil
+	return Plan{Env: env, Joined: &engine.Probe{Listen: own.Ports[0]}}, nil
 }
 
 // root returns where the scheduler listens. ps-lite's scheduler binds it and

@@ -5,7 +5,6 @@ package rendezvous
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -66,6 +65,14 @@ type Member struct {
 type Plan struct {
 	Env    map[string]string `json:"env,omitempty"`
 	Joined *engine.Probe     `json:"joined,omitempty"` // nil: nothing shows it
+
+	// Rank are arguments of "muster rank" (see package rank), which starts the
+	// task's command then.
+	Rank []string `json:"rank,omitempty"`
+
+	// Sees are the tasks whose GPUs the task may use, itself among them: those
+	// that its framework numbers together. nil: only itself.
+	Sees []job.Task `json:"sees,omitempty"`
 }
 
 // A completer is a framework that implies more than a job says.
@@ -73,13 +80,9 @@ type completer interface {
 	complete(*job.Spec)
 }
 
-var frameworks = []Framework{mxnet{}, torch{}, plain{}}
+var frameworks = []Framework{mxnet{}, byteps{}, torch{}, jax{}, tensorflow{}, mpi{}, horovod{}, tvm{}, plain{}}
 
-// later are the frameworks that a job file may name and that come later.
-var later = []string{"byteps", "horovod", "jax", "mpi", "tensorflow", "tvm"}
-
-// ByName returns the framework called name. The error is a problem: Refused
-// for one that comes later, Invalid for one that there is not.
+// ByName returns the framework called name. The error is a problem.
 func ByName(name string) (Framework, error) {
 	var names []string
 	for _, f := range frameworks {
@@ -88,14 +91,8 @@ func ByName(name string) (Framework, error) {
 		}
 		names = append(names, f.Facts().Name)
 	}
-	known := strings.Join(names, ", ")
-	if slices.Contains(later, name) {
-		p := problem.New(problem.Refused, "%s is not supported yet; this version runs %s", name, known)
-		p.Field = "framework"
-		return nil, p.WithHint("framework: plain starts the tasks together and leaves the rendezvous to them")
-	}
-	text := fmt.Sprintf("%q is not a framework; this version runs %s", name, known)
-	if near := problem.Nearest(name, append(names, later...)); near != "" {
+	text := fmt.Sprintf("%q is not a framework; there are %s", name, strings.Join(names, ", "))
+	if near := problem.Nearest(name, names); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	return nil, &problem.Error{Kind: problem.Invalid, Field: "framework", Text: text}
@@ -123,16 +120,4 @@ func Complete(s *job.Spec) {
 	if c, ok := f.(completer); ok {
 		c.complete(s)
 	}
-}
-
-// member returns the place of a task, with the ports that it was to hold.
-func (c Cluster) member(t job.Task, ports int) (Member, error) {
-	m, ok := c[t]
-	switch {
-	case !ok || m.Addr == "":
-		return m, problem.New(problem.Internal, "no address is known for %s", t)
-	case len(m.Ports) < ports:
-		return m, problem.New(problem.Internal, "%s holds %d of %d ports", t, len(m.Ports), ports)
-	}
-	return m, nil
 }

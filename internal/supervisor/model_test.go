@@ -1,27 +1,35 @@
 package supervisor
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 )
 
-// A model is an engine as hostile as its contract allows: it obeys late, what it
-// tells is late or merged, instances end at any moment in any way, hosts die
-// with what they have, and what is gone may be thrown away.
+// A model is an engine as hostile as its contract allows: it obeys late, finds
+// and frees places one by one, what it tells is late or merged, instances end at
+// any moment in any way, hosts die with what they have, and what is gone may be
+// thrown away.
 type model struct {
-	orders []engine.Desired // not yet obeyed, in order
-	truth  map[job.Instance]*engine.Instance
-	news   []engine.Observed // not yet told, in order
-	now    time.Time
-	begun  map[job.Instance]bool // had a process once: never again
+	orders  []engine.Desired      // not yet obeyed, in order
+	coming  map[job.Instance]bool // places that are being looked for
+	leaving map[job.Instance]bool // places that are being freed
+	truth   map[job.Instance]*engine.Instance
+	begun   map[job.Instance]bool // has ended or begun: is never there again
+	news    []engine.Observed     // not yet told, in order
+	now     time.Time
 }
 
 func newModel() *model {
-	return &model{truth: map[job.Instance]*engine.Instance{}, begun: map[job.Instance]bool{}, now: epoch}
+	return &model{
+		truth: map[job.Instance]*engine.Instance{}, now: epoch,
+		coming: map[job.Instance]bool{}, leaving: map[job.Instance]bool{}, begun: map[job.Instance]bool{},
+	}
 }
 
 // sorted are some of the instances, in an order that does not depend on chance.
@@ -33,7 +41,7 @@ func (m *model) sorted(keep func(*engine.Instance) bool) []*engine.Instance {
 		}
 	}
 	slices.SortFunc(all, func(a, b *engine.Instance) int {
-		return slices.Compare([]int{a.Attempt, a.Try, a.Task.Index, len(a.Task.Role)}, []int{b.Attempt, b.Try, b.Task.Index, len(b.Task.Role)})
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), job.CompareTasks(a.Task, b.Task), cmp.Compare(a.Try, b.Try))
 	})
 	return all
 }
@@ -69,11 +77,12 @@ func (m *model) obey() {
 	want := m.orders[0]
 	m.orders = m.orders[1:]
 	named := map[job.Instance]bool{}
+	clear(m.coming)
 	for _, w := range want.Tasks {
 		named[w.Instance] = true
 		switch w.State {
 		case engine.Held:
-			m.hold(w.Instance)
+			m.lookFor(w.Instance)
 		case engine.Launched:
 			m.launch(w.Instance)
 		case engine.Stopped:
@@ -88,15 +97,36 @@ func (m *model) obey() {
 	m.changed()
 }
 
-func (m *model) hold(i job.Instance) {
+func (m *model) lookFor(i job.Instance) {
 	if m.truth[i] == nil && !m.begun[i] {
-		m.truth[i] = &engine.Instance{Instance: i, State: engine.Holding, Addr: "127.0.0.1"}
+		m.coming[i] = true
 	}
 }
 
+// place finds the place that has been looked for, or frees the one to be freed.
+func (m *model) place(i job.Instance) {
+	if m.coming[i] {
+		m.truth[i] = &engine.Instance{Instance: i, State: engine.Holding, Addr: "127.0.0.1"}
+	} else {
+		delete(m.truth, i)
+	}
+	delete(m.coming, i)
+	delete(m.leaving, i)
+	m.changed()
+}
+
+// moving are the places that come or go.
+func (m *model) moving() []job.Instance {
+	all := slices.Concat(slices.Collect(maps.Keys(m.coming)), slices.Collect(maps.Keys(m.leaving)))
+	slices.SortFunc(all, func(a, b job.Instance) int { return strings.Compare(a.String(), b.String()) })
+	return all
+}
+
+// launch starts a process in a place that has been told; where there is none it
+// looks for one first.
 func (m *model) launch(i job.Instance) {
-	m.hold(i)
-	if t := m.truth[i]; t != nil && t.State == engine.Holding {
+	m.lookFor(i)
+	if t := m.truth[i]; t != nil && t.State == engine.Holding && !m.leaving[i] {
 		t.State, t.Started = engine.Starting, m.now
 		m.begun[i] = true
 	}
@@ -107,24 +137,20 @@ func (m *model) stop(i job.Instance) {
 	switch {
 	case t == nil || t.State.Gone():
 	case t.State == engine.Holding:
-		delete(m.truth, i)
+		m.leaving[i] = true
 	case t.State != engine.Stopping:
 		t.State, t.Asked = engine.Stopping, true
 	}
 }
 
 // move takes an instance one step on; die says how, if that is its end.
-func (m *model) move(i *engine.Instance, die death) {
-	switch i.State {
-	case engine.Starting:
+func (m *model) move(i *engine.Instance, joins bool, die death) {
+	switch {
+	case i.State == engine.Starting:
 		i.State = engine.Running
-	case engine.Running:
-		if !i.Joined {
-			i.Joined = true
-			break
-		}
-		m.end(i, die)
-	case engine.Stopping:
+	case i.State == engine.Running && !i.Joined && joins:
+		i.Joined = true
+	case i.State == engine.Running, i.State == engine.Stopping:
 		m.end(i, die)
 	}
 	m.changed()
@@ -137,8 +163,12 @@ func (m *model) end(i *engine.Instance, die death) {
 	m.changed()
 }
 
-// killHost takes everything with it: places vanish, processes are lost.
+// killHost takes everything with it: orders on their way, places, which vanish,
+// and processes, which are lost.
 func (m *model) killHost() {
+	m.orders = nil
+	clear(m.coming)
+	clear(m.leaving)
 	for _, i := range m.live() {
 		if i.State == engine.Holding {
 			delete(m.truth, i.Instance)
@@ -150,9 +180,24 @@ func (m *model) killHost() {
 	m.changed()
 }
 
-// forget throws away what is gone.
-func (m *model) forget() {
-	maps.DeleteFunc(m.truth, func(_ job.Instance, i *engine.Instance) bool { return i.State.Gone() })
+// amnesia is a reboot that takes the record of what ran with it.
+func (m *model) amnesia() {
+	m.killHost()
+	for _, i := range m.sorted(func(i *engine.Instance) bool { return i.State == engine.Lost }) {
+		delete(m.truth, i.Instance)
+		delete(m.begun, i.Instance)
+	}
+	m.news = nil
+	m.changed()
+}
+
+// forget throws away what is gone, as far as the owner has taken note of it.
+func (m *model) forget(noted []engine.Instance) {
+	for _, i := range noted {
+		if t := m.truth[i.Instance]; t != nil && t.State.Gone() && i.State.Gone() {
+			delete(m.truth, i.Instance)
+		}
+	}
 	m.changed()
 }
 
@@ -162,6 +207,9 @@ func (m *model) newOwner(arrived int) {
 	m.orders = m.orders[:min(arrived, len(m.orders))]
 	for len(m.orders) > 0 {
 		m.obey()
+	}
+	for _, i := range m.moving() {
+		m.place(i)
 	}
 	m.news = []engine.Observed{{}, m.snapshot()}
 }

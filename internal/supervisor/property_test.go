@@ -19,27 +19,29 @@ type world struct {
 	r       run.Run // as stored: an owner that dies loses nothing else
 	seen    engine.Observed
 	resumes int
+	usual   death // what tasks of this world mostly die of
 	wake    time.Duration
 }
 
 func TestWhatNeverHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{model: newModel()}
+		w := &world{model: newModel(), seen: engine.Observed{Synced: true}}
+		w.usual = drawDeath(t)
 		w.r = run.Run{ID: "r-1", Spec: drawSpec(t), Phase: run.Pending, Fence: 1, Created: epoch}
 		t.Repeat(map[string]func(*rapid.T){
 			"":         w.check,
-			"step":     w.step,
-			"step on":  w.step, // often: most of the rest only prepares one
-			"obey":     func(*rapid.T) { w.obey() },
-			"obey all": func(*rapid.T) { w.obeyAll() },
-			"move":     w.moveOne,
-			"move all": w.moveAll,
-			"hear":     w.hear,
-			"hear all": func(t *rapid.T) { w.hearAll(); w.step(t) },
-			"intent":   w.intend,
-			"crash":    w.crash,
-			"unsync":   w.unsync,
-			"trouble":  w.fault,
+			"step":    w.step,
+			"obey":    func(*rapid.T) { w.obey() },
+			"place":   w.placeOne,
+			"move":    w.moveOne,
+			"hear":    w.hear,
+			"go on":   w.goOn, // thrice: without it little is reached
+			"and on":  w.goOn,
+			"further": w.goOn,
+			"intent":  w.intend,
+			"crash":   w.crash,
+			"unsync":  w.unsync,
+			"fault":   w.fault,
 		})
 		w.comesToAnEnd(t)
 	})
@@ -128,12 +130,19 @@ func (w *world) checkWants(t *rapid.T, d Decision) {
 	for _, i := range append(d.Run.Tasks, w.seen.Instances...) {
 		known[i.Task] = known[i.Task] || i.Attempt == d.Want.Attempt
 	}
+	begun := map[job.Instance]bool{}
+	for _, i := range w.r.Tasks {
+		begun[i.Instance] = i.State != engine.Holding
+	}
 	for _, want := range d.Want.Tasks {
 		if want.State == engine.Stopped {
 			continue
 		}
+		if want.State == engine.Held && begun[want.Instance] {
+			t.Fatalf("%s had begun, and is to be held again", want.Instance)
+		}
 		for _, i := range append(w.processes(), pointers(w.seen.Instances)...) {
-			if i.Attempt < want.Instance.Attempt && !i.State.Gone() && i.State != engine.Holding {
+			if i.Attempt < want.Instance.Attempt && !i.State.Gone() && (i.State != engine.Holding || want.State == engine.Launched) {
 				t.Fatalf("%s is wanted while %s is %s", want.Instance, i.Instance, i.State)
 			}
 		}
@@ -180,7 +189,7 @@ func (w *world) checkSince(t *rapid.T, d Decision) {
 // resumed is 1 if a decision went on from a suspension.
 func resumed(before, after run.Run) int {
 	suspended := before.Phase == run.Suspended || before.Progress.Ending == run.ToSuspend
-	if suspended && after.Attempt > before.Attempt {
+	if suspended && (after.Phase == run.Pending || after.Phase == run.Starting) {
 		return 1
 	}
 	return 0

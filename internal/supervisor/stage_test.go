@@ -3,6 +3,7 @@ package supervisor
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,7 +59,7 @@ func (g *stage) step() Decision {
 func (g *stage) observed() engine.Observed {
 	seen := engine.Observed{Synced: true, Trouble: g.trouble}
 	for _, i := range slices.SortedFunc(maps.Keys(g.instances), func(a, b job.Instance) int {
-		return slices.Compare([]int{a.Attempt, a.Try, a.Task.Index}, []int{b.Attempt, b.Try, b.Task.Index})
+		return strings.Compare(a.String(), b.String())
 	}) {
 		seen.Instances = append(seen.Instances, *g.instances[i])
 	}

@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"slices"
+
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/run"
@@ -23,7 +25,7 @@ func (s *situation) startWhenFree() {
 func (s *situation) advance() {
 	held := s.allHeld()
 	switch {
-	case held && !s.p.Launched:
+	case held && !s.p.Launched && !s.earlierAlive():
 		s.p.Launched = true
 		if s.p.Began == 0 {
 			s.p.Began, s.r.Started = max(s.p.Clock, 1), s.tick.Now
@@ -40,6 +42,14 @@ func (s *situation) advance() {
 	if s.p.AllStarted != 0 && !s.p.Joined {
 		s.p.Joined = len(s.missing()) == 0
 	}
+}
+
+// earlierAlive says that something of an earlier attempt may be alive after
+// all: a place that came late to an order which was on its way.
+func (s *situation) earlierAlive() bool {
+	return slices.ContainsFunc(s.seen.Instances, func(i engine.Instance) bool {
+		return i.Attempt < s.r.Attempt && !i.State.Gone()
+	})
 }
 
 func (s *situation) allHeld() bool {

@@ -109,9 +109,19 @@ func (s *situation) record() {
 	if len(s.current) == 0 {
 		return
 	}
+	ended := map[job.Task]engine.Instance{} // in this attempt, and not yet there again
+	for _, i := range s.r.Tasks {
+		if i.Attempt == s.r.Attempt && i.State.Gone() {
+			ended[i.Task] = i
+		}
+	}
 	s.r.Tasks = s.r.Tasks[:0:0]
 	for _, t := range s.tasks {
-		if i, ok := s.current[t]; ok {
+		i, ok := s.current[t]
+		if !ok {
+			i, ok = ended[t]
+		}
+		if ok {
 			i.Usage = engine.Usage{}
 			s.r.Tasks = append(s.r.Tasks, i)
 		}

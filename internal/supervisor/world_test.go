@@ -50,7 +50,7 @@ func drawDeath(t *rapid.T) death {
 		"logs":  func(i *engine.Instance) { i.Cause = engine.ByLogLimit },
 	}
 	return deaths[rapid.SampledFrom([]string{
-		"well", "well", "well", "1", "138", "KILL", "ABRT", "TERM", "oom", "raised", "hung", "port", "lost", "start", "evict", "logs",
+		"well", "well", "well", "1", "138", "KILL", "ABRT", "TERM", "oom", "raised", "hung", "port", "port", "port", "lost", "start", "evict", "logs",
 	}).Draw(t, "death")]
 }
 
@@ -60,20 +60,43 @@ func (w *world) obeyAll() {
 	}
 }
 
+func (w *world) placeAll() {
+	for _, i := range w.moving() {
+		w.place(i)
+	}
+}
+
+func (w *world) placeOne(t *rapid.T) {
+	if all := w.moving(); len(all) > 0 {
+		w.place(rapid.SampledFrom(all).Draw(t, "place"))
+	}
+}
+
 func (w *world) moveOne(t *rapid.T) {
 	if all := w.live(); len(all) > 0 {
 		i := rapid.SampledFrom(all).Draw(t, "instance")
 		i.Usage.Silent = rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour}).Draw(t, "silent")
-		w.move(i, drawDeath(t))
+		die := w.usual
+		if rapid.Bool().Draw(t, "unusual") {
+			die = drawDeath(t)
+		}
+		w.move(i, rapid.Bool().Draw(t, "joins"), die)
 	}
 }
 
-func (w *world) moveAll(t *rapid.T) {
+// goOn lets everything happen that is on its way, but no task end by itself.
+func (w *world) goOn(t *rapid.T) {
+	w.obeyAll()
+	if places := rapid.IntRange(0, 3).Draw(t, "places"); places > 0 {
+		w.placeAll()
+	}
 	for _, i := range w.live() {
 		if i.State != engine.Running {
-			w.move(i, drawDeath(t))
+			w.move(i, true, signal("TERM"))
 		}
 	}
+	w.hearAll()
+	w.decide(t, rapid.SampledFrom([]time.Duration{0, time.Millisecond, max(w.wake, 0), max(w.wake-1, 0)}).Draw(t, "elapsed"))
 }
 
 // hear gives the owner some of the news; those in between are merged.
@@ -117,11 +140,13 @@ func (w *world) unsync(t *rapid.T) {
 }
 
 func (w *world) fault(t *rapid.T) {
-	switch rapid.SampledFrom([]string{"host", "forget", "disk", "place"}).Draw(t, "fault") {
+	switch rapid.SampledFrom([]string{"host", "forget", "amnesia", "disk", "place"}).Draw(t, "fault") {
 	case "host":
 		w.killHost()
 	case "forget":
-		w.forget()
+		w.forget(w.r.Tasks)
+	case "amnesia":
+		w.amnesia()
 	case "disk":
 		full := w.snapshot()
 		full.Trouble = "the disk is full"
@@ -150,9 +175,10 @@ func (w *world) comesToAnEnd(t *rapid.T) {
 		}
 		before := snapshotOf(t, w.snapshot())
 		w.obeyAll()
+		w.placeAll()
 		for _, i := range w.live() {
 			if i.State != engine.Holding {
-				w.move(i, exit(rapid.IntRange(0, 1).Draw(t, "code")))
+				w.move(i, true, exit(rapid.IntRange(0, 1).Draw(t, "code")))
 			}
 		}
 		elapsed = 0

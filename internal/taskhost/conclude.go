@@ -17,6 +17,8 @@ import (
 // conclude says how a task ended, with the evidence there is.
 func (h *host) conclude(t *task) {
 	h.readHook() // what it said with its last breath
+	h.date(t)
+	h.over(t)
 	ws := t.ended.Status
 	switch {
 	case t.overLimit != "":
@@ -34,6 +36,9 @@ func (h *host) conclude(t *task) {
 	}
 	t.seen.State = engine.Exited // what is asked below is asked of one that has ended
 	h.concludeException(t)
+	if t.seen.Failed() {
+		h.checkDisk() // what a full disk does to programs is not their fault
+	}
 	if t.seen.Failed() && !t.seen.Joined {
 		t.seen.PortTaken = process.PortTakenIn(tail(filepath.Join(LogDir(h.config.Dir, t.seen.Instance), "stderr"), 4096))
 	}

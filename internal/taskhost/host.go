@@ -57,8 +57,8 @@ func (c clock) now() time.Time { return c.start.Add(time.Since(c.start)).Round(0
 const tick = 25 * time.Millisecond
 
 // Serve runs a host until it is forgotten or its leash breaks. The first owner
-// is on the other end of conn; later ones come through l.
-func Serve(conn net.Conn, l net.Listener, s summoner) error {
+// is on the other end of conn; later ones come through the socket in runDir.
+func Serve(conn net.Conn, runDir string, s summoner) error {
 	first, err := wire.Read(conn)
 	if err != nil {
 		return fmt.Errorf("wait for the owner's hello: %w", err)
@@ -66,7 +66,14 @@ func Serve(conn net.Conn, l net.Listener, s summoner) error {
 	if first.Hello == nil || first.Hello.Config == nil {
 		return errors.New("the owner's first frame is no hello")
 	}
-	h, err := newHost(first.Hello, s)
+	// Not before: a host whose owner died before it said hello may not be on
+	// record, so nobody would put away what it made.
+	l, err := listen(runDir)
+	var h *host
+	if err == nil {
+		defer l.Close()
+		h, err = newHost(first.Hello, s)
+	}
 	if err != nil {
 		_ = wire.Write(conn, wire.Message{Refuse: &wire.Refuse{Text: err.Error()}})
 		return err
@@ -194,10 +201,11 @@ func (h *host) adopt(conn net.Conn, m *wire.Hello) {
 	}
 	_ = wire.Write(conn, wire.Message{Hello: &wire.Hello{Version: wire.Version, Run: h.run, Fence: h.fence, Pid: os.Getpid()}})
 	crash.Point("host.adopted")
-	h.out = newOutbox(conn)
-	for i := range h.tasks {
-		h.changed[i] = true
+	var everything []engine.Instance
+	for _, t := range h.tasks {
+		everything = append(everything, t.seen)
 	}
+	h.out = newOutbox(conn, everything, h.trouble)
 	go h.listen(conn)
 }
 

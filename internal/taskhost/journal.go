@@ -25,6 +25,10 @@ func openJournal(runDir string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The last line of a host before us may have been cut short.
+	if st, err := f.Stat(); err == nil && st.Size() > 0 {
+		_, _ = f.WriteString("\n")
+	}
 	return &journal{f}, nil
 }
 

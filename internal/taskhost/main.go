@@ -57,12 +57,7 @@ func serve(runDir string, iso Isolation, kept bool) error {
 			return err
 		}
 	}
-	l, err := listen(runDir)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	return Serve(conn, l, s)
+	return Serve(conn, runDir, s)
 }
 
 // swallowSignals keeps from us what is meant for the owner. Caught, not ignored:

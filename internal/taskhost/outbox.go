@@ -27,9 +27,12 @@ type outbox struct {
 	done    chan struct{} // closed when the last report is out
 }
 
-func newOutbox(w io.Writer) *outbox {
+// newOutbox begins with a report of everything there is: an owner concludes
+// from what is missing in it.
+func newOutbox(w io.Writer, everything []engine.Instance, trouble string) *outbox {
 	o := &outbox{w: w, changed: map[job.Instance]engine.Instance{}, dropped: map[job.Instance]bool{}, full: true, done: make(chan struct{})}
 	o.wake = sync.NewCond(&o.mu)
+	o.add(everything, nil, trouble)
 	go o.loop()
 	return o
 }

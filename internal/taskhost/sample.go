@@ -95,6 +95,13 @@ func useInterval(age time.Duration) time.Duration {
 
 // measure dates what a task has written and holds it to its limit.
 func (h *host) measure(t *task) {
+	if h.date(t); h.over(t) {
+		h.kill(t)
+	}
+}
+
+// date notes how much a task has written by now.
+func (h *host) date(t *task) {
 	var sizes [2]int64
 	for i, f := range []*os.File{t.out, t.err} {
 		if st, err := f.Stat(); err == nil {
@@ -110,10 +117,16 @@ func (h *host) measure(t *task) {
 	binary.LittleEndian.PutUint64(rec[8:], uint64(sizes[0]))
 	binary.LittleEndian.PutUint64(rec[16:], uint64(sizes[1]))
 	_, _ = t.index.Write(rec[:]) // a line without a date is still a line
-	if limit := h.config.LogLimit; limit > 0 && sizes[0]+sizes[1] > limit && t.overLimit == "" {
-		t.overLimit = fmt.Sprintf("%d bytes, the limit is %s", sizes[0]+sizes[1], job.Bytes(limit))
-		h.kill(t)
+}
+
+// over says, once, that a task has written more than it may.
+func (h *host) over(t *task) bool {
+	size, limit := t.sizes[0]+t.sizes[1], h.config.LogLimit
+	if limit <= 0 || size <= limit || t.overLimit != "" {
+		return false
 	}
+	t.overLimit = fmt.Sprintf("%d bytes, the limit is %s", size, job.Bytes(limit))
+	return true
 }
 
 // sampleSlowly looks who has joined and whether there is room to write.
@@ -135,6 +148,10 @@ func (h *host) sampleSlowly() {
 			}
 		}
 	}
+	h.checkDisk()
+}
+
+func (h *host) checkDisk() {
 	if free, err := process.FreeBytes(h.config.Dir); err == nil && free < minFree {
 		h.inTrouble(fmt.Errorf("the disk that holds %s is full (%d bytes left)", h.config.Dir, free))
 	}

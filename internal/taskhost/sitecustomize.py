@@ -26,16 +26,20 @@ def _muster_install():
     def caught():
         # The program has caught its own SystemExit and gone on if its outermost
         # frame returned: one that an exception leaves stops at another instruction.
+        if not left:
+            return False
         import opcode
 
-        return any(opcode.opname[f.f_code.co_code[f.f_lasti]].startswith("RETURN_") for f in left)
+        # Not kept any longer: it would change the order in which things are torn down.
+        frame = left.pop()
+        return opcode.opname[frame.f_code.co_code[frame.f_lasti]].startswith("RETURN_")
 
     def tell(stage):
         try:
-            if "pid" not in end or end["pid"] != os.getpid():
-                return  # a forked child of the one that raised
             if caught():
                 return
+            if "pid" not in end or end["pid"] != os.getpid():
+                return  # a forked child of the one that raised
             import json
 
             record = dict(end, task=task, stage=stage)

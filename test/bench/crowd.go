@@ -18,6 +18,18 @@ const (
 	nap   = 3 * time.Second
 )
 
+// measures are the values that sleepTogether gives, in its order.
+var measures = []struct {
+	name, unit string
+	goals      []target
+}{
+	{", to all running", "ms", nil},
+	{", to its end, less the 3 s of sleep", "ms", nil},
+	{", memory (PSS), without the tasks", "MB", []target{atMost(40, "MB")}},
+	{", memory (RSS), without the tasks", "MB", nil},
+	{", CPU while all sleep, of one core", "%", nil},
+}
+
 func measureCrowd(b *bench) error {
 	const bare, ours, detached = "shell, 200 x sleep & wait", "muster run -n 200", "muster run -d -n 200"
 	sleep := fmt.Sprintf("/bin/sleep %g", nap.Seconds())
@@ -35,22 +47,13 @@ func measureCrowd(b *bench) error {
 		return err
 	}
 	r := b.report
-	for i, what := range []struct {
-		name, unit string
-		goals      []target
-	}{
-		{", to all running", "ms", nil},
-		{", to its end, less the 3 s of sleep", "ms", nil},
-		{", memory (PSS), without the tasks", "MB", []target{atMost(40, "MB")}},
-		{", memory (RSS), without the tasks", "MB", nil},
-		{", CPU while all sleep, of one core", "%", nil},
-	} {
-		floor := r.addResult(bare+what.name, what.unit, results[bare], i, nil)
-		r.addResult(ours+what.name, what.unit, results[ours], i, floor, what.goals...)
+	var floors []*figure
+	for i, m := range measures {
+		floors = append(floors, r.addResult(bare+m.name, m.unit, results[bare], i, nil))
+		r.addResult(ours+m.name, m.unit, results[ours], i, floors[i], m.goals...)
 	}
-	floor := r.addResult(bare+", memory (PSS), without the tasks", "MB", results[bare], 2, nil)
-	r.addResult(detached+", memory (PSS), without the tasks", "MB", results[detached], 0, floor, atMost(40, "MB"))
-	r.addResult(detached+", memory (RSS), without the tasks", "MB", results[detached], 1, floor)
+	r.addResult(detached+measures[2].name, "MB", results[detached], 0, floors[2], atMost(40, "MB"))
+	r.addResult(detached+measures[3].name, "MB", results[detached], 1, floors[3])
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,16 +131,9 @@ func (t *torrent) followed() ([]float64, error) {
 		return nil, err
 	}
 	c := t.b.command("logs", "logs", "-f", "--raw", id)
-	pipe, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.Start(); err != nil {
-		return nil, err
-	}
-	n, err := io.Copy(io.Discard, pipe)
+	n, err := countOutput(c)
 	read := time.Since(began)
-	if err = errors.Join(err, c.Wait()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if n != writers*t.each {

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // tasksEnded is when the last task of a run ended, in milliseconds after began.
@@ -37,6 +40,38 @@ func (t *torrent) tasksEnded(id string, began time.Time) (float64, error) {
 		return 0, fmt.Errorf("the record of %s has %d tasks, the last ended at %v: %w", id, len(r.Tasks), last, errWrong)
 	}
 	return ms(last.Sub(began)), nil
+}
+
+// countOutput runs a command and counts what it writes. The bytes are moved to
+// /dev/null inside the kernel, so that counting takes nothing from who writes.
+func countOutput(c *exec.Cmd) (int64, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer null.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	c.Stdout = w
+	err = c.Start()
+	_ = w.Close()
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for {
+		n, err := unix.Splice(int(r.Fd()), nil, int(null.Fd()), nil, 1<<20, 0)
+		total += n
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n <= 0 {
+			return total, errors.Join(err, c.Wait())
+		}
+	}
 }
 
 // check compares what was kept with the raw files, byte for byte the first

@@ -73,7 +73,7 @@ func mainError() error {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	b.quick = *quick
+	b.quick, b.report.Machine.Quick = *quick, *quick
 	for _, i := range chosen {
 		fmt.Fprintf(os.Stderr, "bench: (%s) %s\n", i.key, i.title)
 		b.report.begin(i)

@@ -168,7 +168,7 @@ type machine struct {
 }
 
 func newReport(b *bench) *report {
-	m := machine{Cores: runtime.NumCPU(), CPU: cpuModel(), Kernel: kernel(), Go: runtime.Version(), Load: loadAverage(), Quick: b.quick}
+	m := machine{Cores: runtime.NumCPU(), CPU: cpuModel(), Kernel: kernel(), Go: runtime.Version(), Load: loadAverage()}
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) == nil {
 		m.MemoryMB = info.Totalram * uint64(info.Unit) >> 20

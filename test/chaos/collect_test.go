@@ -46,7 +46,9 @@ func (r *round) collect() (err error) {
 		// Tasks must be gone when the end is stored, not some time later.
 		h.Left = append(h.Left, describe("task alive after the end", r.bed.of(r.id, Task))...)
 		h.Reads = append(h.Reads, rec)
-		r.awaitNothing(rec)
+		if err := r.awaitNothing(rec); err != nil {
+			return err
+		}
 		if err := r.readAgain(); err != nil {
 			return err
 		}
@@ -81,16 +83,29 @@ func (r *round) readAgain() error {
 }
 
 // awaitNothing waits until nothing of the run is left, and notes what is.
-func (r *round) awaitNothing(rec run.Run) {
+func (r *round) awaitNothing(rec run.Run) error {
 	var left []string
+	asked := time.Now()
 	err := await("nothing is left", 15*time.Second, func() (bool, error) {
+		if r.disturbed() && time.Since(asked) > time.Second/2 {
+			// An owner that died after the end may have been the last who knew.
+			asked = time.Now()
+			if _, _, err := r.bed.muster("ps"); err != nil {
+				return false, err
+			}
+		}
 		left = r.leftovers(rec)
 		return len(left) == 0, nil
 	})
-	if err != nil {
+	if len(left) > 0 {
 		r.hist.Left = append(r.hist.Left, left...)
+		return nil
 	}
+	return err
 }
+
+// disturbed says that something of ours was killed, or may be.
+func (r *round) disturbed() bool { return r.point != "" || r.hist.hits(Owner, Keeper, Host) > 0 }
 
 // leftovers is what there is of a run that should not be after its end.
 func (r *round) leftovers(rec run.Run) []string {
@@ -150,7 +165,10 @@ func (r *round) outputs() (map[job.Instance]Output, error) {
 func (r *round) story() string {
 	rec := r.last()
 	s := fmt.Sprintf("plan   %+v\nkills  %v\ncrash  %s\nacts   %+v\nrecord %s %s attempt %d restarts %d failures %d rev %d fence %d: %s\n",
-		r.plan, r.kills, r.fired, r.hist.Acts, rec.ID, rec.Phase, rec.Attempt, rec.Restarts, len(rec.Failures), rec.Rev, rec.Fence, rec.Reason)
+		r.plan, r.kills, r.point, r.hist.Acts, rec.ID, rec.Phase, rec.Attempt, rec.Restarts, len(rec.Failures), rec.Rev, rec.Fence, rec.Reason)
+	for _, f := range rec.Failures {
+		s += fmt.Sprintf("failed attempt %d: %s %s %v %+v\n", f.Attempt, f.Kind, f.What, f.Task, f.Instance)
+	}
 	for _, name := range []string{"owner.log", "host.log", "journal", "host.json"} {
 		if b, err := os.ReadFile(filepath.Join(r.bed.runDir(rec.ID), name)); err == nil && len(b) > 0 {
 			s += fmt.Sprintf("--- %s\n%s\n", name, b)

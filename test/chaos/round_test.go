@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,8 +21,9 @@ import (
 // A kill is what is going to be killed, and when: that long after the run was
 // first seen in the store.
 type kill struct {
-	target Target
-	after  time.Duration
+	target  Target
+	after   time.Duration
+	running bool // wait until every task has written its first piece
 }
 
 // A round is one run and what happens to it.
@@ -31,9 +33,10 @@ type round struct {
 	kills []kill
 	more  []string // lines of the job file
 
-	crashAt string // as MUSTER_CRASH_AT
+	point   string // as MUSTER_CRASH_AT
 	crasher Target // what dies there
 	fired   string // the file that says that it has
+	noted   bool   // among the acts
 
 	cmd    *exec.Cmd
 	done   chan error
@@ -76,8 +79,8 @@ func (r *round) submit() error {
 		args = append(args, "-d")
 	}
 	r.cmd = r.bed.command(context.Background(), args...)
-	if r.crashAt != "" {
-		r.cmd.Env = append(r.cmd.Env, crash.Variable+"="+r.crashAt+"="+r.fired)
+	if r.point != "" {
+		r.cmd.Env = append(r.cmd.Env, crash.Variable+"="+r.point+"="+r.fired)
 	}
 	r.cmd.Stdout, r.cmd.Stderr = &r.output, io.Discard
 	if err := r.cmd.Start(); err != nil {
@@ -115,9 +118,29 @@ func (r *round) carryOut() {
 	begin := time.Now()
 	for _, k := range r.kills {
 		<-time.After(time.Until(begin.Add(k.after)))
+		if k.running {
+			r.awaitRunning()
+		}
 		hit := signalAll(r.targets(k.target), syscall.SIGKILL)
 		r.hist.Acts = append(r.hist.Acts, Act{Target: k.target, At: time.Now(), Hit: hit})
 	}
+}
+
+// killWhenRunning adds kills, one right after the other, once all tasks run.
+func (r *round) killWhenRunning(targets ...Target) {
+	for n, t := range targets {
+		r.kills = append(r.kills, kill{target: t, running: n == 0})
+	}
+}
+
+// awaitRunning waits until every task has written something. That it does not
+// come to that is found by the checks that follow.
+func (r *round) awaitRunning() {
+	_ = await("all tasks run", patience/3, func() (bool, error) {
+		events, err := r.bed.events(r.plan.Name)
+		first := slices.DeleteFunc(events, func(e Event) bool { return e.Event != "w1" })
+		return len(first) >= r.plan.Workers, err
+	})
 }
 
 // targets are the processes that stand for a target now.
@@ -142,6 +165,7 @@ func (r *round) targets(t Target) []proc {
 // awaitEnd waits until the run has ended: by itself where nothing but owners
 // and tasks were killed, else with the help of the next muster command.
 func (r *round) awaitEnd() error {
+	r.awaitPoint()
 	r.noteCrash()
 	if err := r.awaitAlone(); err != nil {
 		return err
@@ -166,22 +190,34 @@ func (r *round) awaitEnd() error {
 	return nil
 }
 
+// awaitPoint gives the run the time to come to its crash point before there is
+// another muster command, whose owner would not know of it. Not every run does.
+func (r *round) awaitPoint() {
+	if r.point == "" {
+		return
+	}
+	_ = await("the crash point", 5*time.Second, func() (bool, error) {
+		rec, _, err := r.bed.read(r.id)
+		return exists(r.fired) || rec.Done() && len(r.bed.of(r.id, everything()...)) == 0, err
+	})
+}
+
 func (r *round) alive() bool { return !r.ended() }
 
 // noteCrash adds the death at a crash point to what was done.
 func (r *round) noteCrash() {
-	if r.crashAt == "" || !exists(r.fired) {
+	if r.noted || !exists(r.fired) {
 		return
 	}
 	r.hist.Acts = append(r.hist.Acts, Act{Target: r.crasher, At: modified(r.fired), Hit: true})
-	r.crashAt = ""
+	r.noted = true
 }
 
 // awaitAlone waits, without any muster command that would help, for what must
 // come by itself.
 func (r *round) awaitAlone() error {
 	switch {
-	case !r.plan.Detached && (r.hist.hits(Owner) > 0 || r.crashAt != "" && r.crasher == Owner):
+	case !r.plan.Detached && (r.hist.hits(Owner) > 0 || r.point != "" && r.crasher == Owner):
 		// The leash: grace is 400 ms.
 		return await("the tasks of a killed muster run are gone", patience/3, func() (bool, error) {
 			return r.ended() && len(r.bed.of(r.id, Task)) == 0, nil
@@ -198,7 +234,7 @@ func (r *round) awaitAlone() error {
 // selfHealing says whether the run must come to its end without help: its host
 // was there before anything was killed, and neither it nor its keeper was.
 func (r *round) selfHealing() bool {
-	if r.crashAt != "" || r.hist.hits(Host, Keeper) > 0 {
+	if r.point != "" || r.hist.hits(Host, Keeper) > 0 {
 		return false
 	}
 	if !r.plan.Detached {

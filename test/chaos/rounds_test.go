@@ -152,8 +152,8 @@ func randomRound(rng *rand.Rand, name string) *round {
 	}
 	r := &round{plan: p}
 	if rng.IntN(4) == 0 {
-		r.crashAt = fmt.Sprintf("%s*%d", pick(rng, crash.Points...), 1+rng.IntN(4))
-		r.crasher = victim(r.crashAt, p)
+		r.point = fmt.Sprintf("%s*%d", pick(rng, crash.Points...), 1+rng.IntN(4))
+		r.crasher = victim(r.point, p)
 		return r
 	}
 	at := time.Duration(0)
@@ -163,7 +163,7 @@ func randomRound(rng *rand.Rand, name string) *round {
 		if p.Detached && rng.IntN(6) == 0 {
 			target = Client
 		}
-		r.kills = append(r.kills, kill{target, at})
+		r.kills = append(r.kills, kill{target: target, after: at})
 	}
 	return r
 }

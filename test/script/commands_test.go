@@ -63,8 +63,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) > 1, "start NAME COMMAND...")
 	name := args[0]
 	p := &process{out: ts.MkAbs(name + ".out"), err: ts.MkAbs(name + ".err"), done: make(chan struct{})}
-	cmd := exec.Command("env", append([]string{"--"}, args[1:]...)...) // found in the script's PATH
-	cmd.Dir, cmd.Env = ts.MkAbs("."), environ(ts)
+	cmd := command(ts, args[1:])
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := os.Create(p.out)
 	ts.Check(err)
@@ -77,6 +76,13 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	p.cmd = cmd
 	go func() { _ = cmd.Wait(); close(p.done) }()
 	sceneOf(ts).started[name] = p
+}
+
+// command is found in the script's PATH, and replaced by what was asked for.
+func command(ts *testscript.TestScript, args []string) *exec.Cmd {
+	cmd := exec.Command("env", append([]string{"--"}, args...)...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), environ(ts)
+	return cmd
 }
 
 // environ is the script's environment, which only its own commands know.
@@ -152,12 +158,14 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) > 1, "until REGEXP COMMAND...")
 	re := regexp.MustCompile("(?m)" + args[0])
+	var out []byte
 	if !eventually(func() bool {
-		_ = ts.Exec(args[1], args[2:]...) // what it says is what counts
-		return re.MatchString(ts.ReadFile("stdout"))
+		out, _ = command(ts, args[1:]).Output() // what it says is what counts
+		return re.Match(out)
 	}) {
-		ts.Fatalf("%s never says %s", strings.Join(args[1:], " "), re)
+		ts.Fatalf("%s never says %s, but\n%s", strings.Join(args[1:], " "), re, out)
 	}
+	_, _ = ts.Stdout().Write(out)
 }
 
 // capture NAME sets a variable to what the last command wrote to stdout.
@@ -166,10 +174,15 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// alone demands that nothing of the script is running, now.
+// alone demands that nothing of the script is running: now, or soon, which is
+// enough for what Muster has in the background.
 func alone(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, !neg && len(args) == 0, "alone")
-	if left := sceneOf(ts).traces(); len(left) > 0 {
+	want(ts, !neg && (len(args) == 0 || args[0] == "soon"), "alone [soon]")
+	left := sceneOf(ts).traces()
+	if len(args) > 0 {
+		left = sceneOf(ts).leftovers()
+	}
+	if len(left) > 0 {
 		ts.Fatalf("left behind: %q", left)
 	}
 }

@@ -29,10 +29,12 @@ type sceneKey struct{}
 func sceneOf(ts *testscript.TestScript) *scene { return ts.Value(sceneKey{}).(*scene) }
 
 // eventually calls look until it says true or patience is at its end.
-func eventually(look func() bool) bool {
+func eventually(look func() bool) bool { return within(patience, look) }
+
+func within(limit time.Duration, look func() bool) bool {
 	ticks := time.NewTicker(5 * time.Millisecond)
 	defer ticks.Stop()
-	for end := time.Now().Add(patience); ; <-ticks.C {
+	for end := time.Now().Add(limit); ; <-ticks.C {
 		if look() {
 			return true
 		}
@@ -119,7 +121,7 @@ func (s *scene) killStarted() {
 // Processes that stay are killed, so that one failure does not cause others.
 func (s *scene) leftovers() []string {
 	var left []string
-	if eventually(func() bool { left = s.traces(); return len(left) == 0 }) {
+	if within(5*time.Second, func() bool { left = s.traces(); return len(left) == 0 }) {
 		return nil
 	}
 	for _, p := range s.processes() {

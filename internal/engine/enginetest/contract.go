@@ -231,6 +231,11 @@ func hostKilledUnderOwner(b *bench) {
 		b.Skip("this engine has no task host")
 	}
 	g := b.gang(2, append(slices.Clone(leaveAll), "touch="+b.path("$MUSTER_TASK"), "forever")...)
+	if b.o.Memory { // so that there is a control group to be left behind
+		for _, w := range g.wants {
+			w.Launch.Memory = 1 << 30
+		}
+	}
 	v, owner := g.ownElsewhere()
 	b.await("the strays", func() bool { return slices.Equal(inFolder(b.work), []string{"worker-0", "worker-1"}) })
 	g.killHost()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -22,11 +23,12 @@ type gang struct {
 	wants []engine.Want
 }
 
+var gangs atomic.Int32
+
 // gang makes one of n workers that all run the same script.
 func (b *bench) gang(n int, steps ...string) *gang {
 	b.Helper()
-	id := filepath.Base(b.TempDir()) // a number of its own
-	id = fmt.Sprintf("t%d-%s-%d", os.Getpid(), id, time.Now().UnixNano())
+	id := fmt.Sprintf("t%d-gang%d", os.Getpid(), gangs.Add(1))
 	dir := filepath.Join(b.state, "runs", id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		b.Fatal(err)

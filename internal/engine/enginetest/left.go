@@ -58,7 +58,14 @@ func (s *subject) left() []string {
 			left = append(left, filepath.Join(s.dir, name))
 		}
 	}
-	return append(left, s.specialFiles()...)
+	left = append(left, s.specialFiles()...)
+	for _, name := range []string{"host.log", "owner.log"} {
+		text, _ := os.ReadFile(filepath.Join(s.dir, name))
+		if bytes.Contains(text, []byte("panic:")) || bytes.Contains(text, []byte("DATA RACE")) {
+			left = append(left, name+": "+string(text))
+		}
+	}
+	return left
 }
 
 // portsFree waits for each port: another run may have been given it meanwhile.

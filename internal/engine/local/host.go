@@ -30,7 +30,7 @@ func (n *node) start() (*taskhost.Process, error) {
 			err = n.greet(h.Conn)
 			crash.Point("local.greeted")
 			if err == nil {
-				n.e.iso = iso
+				n.e.works(iso, n.run)
 				n.keep(h)
 				return h, nil
 			}
@@ -43,13 +43,24 @@ func (n *node) start() (*taskhost.Process, error) {
 
 // isolations are those to try, in order.
 func (n *node) isolations() []taskhost.Isolation {
-	switch {
-	case n.run.Isolation == "none":
+	if n.run.Isolation == "none" {
 		return []taskhost.Isolation{taskhost.NoIsolation}
-	case n.e.iso != "":
+	}
+	n.e.mu.Lock()
+	defer n.e.mu.Unlock()
+	if n.e.iso != "" {
 		return []taskhost.Isolation{n.e.iso}
 	}
 	return []taskhost.Isolation{taskhost.Best(), taskhost.NoIsolation}
+}
+
+// works remembers which isolation this machine gives to runs that leave it to us.
+func (e *Engine) works(iso taskhost.Isolation, run engine.Run) {
+	if run.Isolation != "none" {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.iso = iso
+	}
 }
 
 // greet says hello to a host and waits for its answer.
@@ -83,7 +94,7 @@ func (n *node) keep(h *taskhost.Process) {
 	n.host, n.gone = h, make(chan struct{})
 	gone := n.gone
 	n.mu.Unlock()
-	go n.listen(h)
+	go n.listen(h, h.Conn, gone)
 	go func() {
 		waitGone(h.Handle)
 		n.bury(h)
@@ -91,15 +102,15 @@ func (n *node) keep(h *taskhost.Process) {
 	}()
 }
 
-func (n *node) listen(h *taskhost.Process) {
+func (n *node) listen(h *taskhost.Process, conn net.Conn, gone chan struct{}) {
 	for {
-		m, err := wire.Read(h.Conn)
+		m, err := wire.Read(conn)
 		switch {
 		case err != nil:
-			n.reconnect(h)
+			n.reconnect(h, gone)
 			return
 		case m.Report != nil:
-			n.take(m.Report)
+			n.take(h, m.Report)
 		case m.Refuse != nil && m.Refuse.Stale:
 			n.markStale(m.Refuse.Text)
 			return
@@ -109,8 +120,13 @@ func (n *node) listen(h *taskhost.Process) {
 
 // reconnect finds out why a host's stream has ended: most often the host has
 // too; else another owner may have come.
-func (n *node) reconnect(h *taskhost.Process) {
-	if isGone(h.Handle, time.Second) {
+func (n *node) reconnect(h *taskhost.Process, gone chan struct{}) {
+	select {
+	case <-gone:
+		return
+	case <-time.After(time.Second):
+	}
+	if !n.keeps(h) { // whoever answers now is another host
 		return
 	}
 	conn, err := taskhost.Dial(n.run.Dir)
@@ -124,8 +140,25 @@ func (n *node) reconnect(h *taskhost.Process) {
 		n.mu.Lock()
 		h.Conn = conn
 		n.mu.Unlock()
-		n.listen(h)
+		n.listen(h, conn, gone)
 	}
+}
+
+// keeps says whether h is the host, and not known to be gone.
+func (n *node) keeps(h *taskhost.Process) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.host == h
+}
+
+// send tells a host something. One that dies now is noticed by its watcher; the
+// error of the write adds nothing.
+func (n *node) send(h *taskhost.Process, within time.Duration, m wire.Message) {
+	n.mu.Lock()
+	conn := h.Conn
+	n.mu.Unlock()
+	_ = conn.SetWriteDeadline(time.Now().Add(within))
+	_ = wire.Write(conn, m)
 }
 
 // find looks for the host of a run that another owner may have started.
@@ -168,6 +201,7 @@ const maxStillborn = 5
 func (n *node) bury(h *taskhost.Process) {
 	n.mu.Lock()
 	n.host = nil
+	_ = h.Conn.Close()
 	if n.stillborn++; n.stillborn >= maxStillborn {
 		n.trouble = fmt.Sprintf("its task host died %d times before it held a place; see %s/host.log", n.stillborn, n.run.Dir)
 	}
@@ -213,7 +247,7 @@ func (n *node) conclude(rec *taskhost.Record) {
 // done so before the host's handle said that it is gone.
 func (n *node) sweep(rec *taskhost.Record) {
 	crash.Point("local.before-sweep")
-	process.RemoveCgroups(n.run.ID)
+	defer process.RemoveCgroups(n.run.ID) // only empty ones can be
 	if rec.Isolation != taskhost.NoIsolation {
 		return
 	}

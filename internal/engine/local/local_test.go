@@ -29,7 +29,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-func TestEngineAsPlainUser(t *testing.T) { enginetest.AsUser(t, 65534, "^TestEngine$") }
+func TestEngineAsPlainUser(t *testing.T) { enginetest.AsUser(t, 65534, "^(TestEngine|TestIsolation)$") }
 
 func hostPid(runDir string) (int, error) {
 	rec, err := taskhost.ReadRecord(runDir)

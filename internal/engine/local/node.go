@@ -112,9 +112,7 @@ func (n *node) apply(ctx context.Context, want engine.Desired) error {
 			return err
 		}
 	}
-	// A host that dies now is noticed by its watcher; the write's error adds nothing.
-	_ = host.Conn.SetWriteDeadline(time.Now().Add(30 * time.Second))
-	_ = wire.Write(host.Conn, wire.Message{Apply: &want})
+	n.send(host, 30*time.Second, wire.Message{Apply: &want})
 	return nil
 }
 
@@ -130,10 +128,14 @@ func (n *node) needsHost(want engine.Desired) bool {
 	return false
 }
 
-// take merges a report.
-func (n *node) take(r *wire.Report) {
+// take merges a report. One that is read after its host's end is older than
+// what has been concluded from that.
+func (n *node) take(h *taskhost.Process, r *wire.Report) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.host != h {
+		return
+	}
 	if len(r.Changed) > 0 {
 		n.stillborn = 0
 	}
@@ -170,20 +172,19 @@ func (n *node) forget(ctx context.Context) error {
 		return stale
 	}
 	if host != nil {
-		if err := dismiss(ctx, host, gone); err != nil {
+		if err := n.dismiss(ctx, host, gone); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{taskhost.SocketName, taskhost.StateName, taskhost.HookName, taskhost.JournalName} {
+	for _, name := range []string{taskhost.SocketName, taskhost.StateName, taskhost.StateName + ".new", taskhost.HookName, taskhost.JournalName} {
 		_ = os.Remove(n.run.Dir + "/" + name)
 	}
 	return os.RemoveAll(n.run.Dir + "/python")
 }
 
 // dismiss asks a host to go, and ends it when it does not.
-func dismiss(ctx context.Context, host *taskhost.Process, gone chan struct{}) error {
-	_ = host.Conn.SetWriteDeadline(time.Now().Add(time.Second))
-	_ = wire.Write(host.Conn, wire.Message{Forget: &wire.Forget{}})
+func (n *node) dismiss(ctx context.Context, host *taskhost.Process, gone chan struct{}) error {
+	n.send(host, time.Second, wire.Message{Forget: &wire.Forget{}})
 	select {
 	case <-gone:
 		return nil
@@ -191,7 +192,9 @@ func dismiss(ctx context.Context, host *taskhost.Process, gone chan struct{}) er
 		return ctx.Err()
 	case <-time.After(10 * time.Second):
 	}
-	_ = unix.PidfdSendSignal(int(host.Handle.Fd()), unix.SIGKILL, nil, 0)
+	if raw, err := host.Handle.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) })
+	}
 	select {
 	case <-gone:
 		return nil

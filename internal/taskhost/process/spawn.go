@@ -161,5 +161,5 @@ func lookPath(name, dir string, env []string) (string, error) {
 			return p, nil
 		}
 	}
-	return "", &StartError{127, fmt.Sprintf("%s: not found in PATH (%s)", name, path)}
+	return "", &StartError{127, name + ": not found in PATH"}
 }

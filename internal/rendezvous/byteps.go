@@ -1,0 +1,143 @@
+package rendezvous
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
+)
+
+// byteps is BytePS: MXNet's rendezvous between machines, and sockets among the
+// processes of one. A worker of the former is a replica here, and the last of
+// its processes speaks for it.
+type byteps struct{}
+
+// bytepsVars are the variables that tasks get.
+var bytepsVars = []string{
+	"DMLC_ROLE", "DMLC_PS_ROOT_URI", "DMLC_PS_ROOT_PORT", "DMLC_NUM_WORKER", "DMLC_NUM_SERVER",
+	"DMLC_NODE_HOST", "DMLC_WORKER_ID", "PORT", "BYTEPS_LOCAL_RANK", "BYTEPS_LOCAL_SIZE", "BYTEPS_FORCE_DISTRIBUTED",
+}
+
+// bytepsServe is what schedulers and servers run.
+var bytepsServe = []string{"python3", "-c", "import byteps.server"}
+
+func (byteps) Facts() Facts {
+	return Facts{Name: "byteps", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"}}
+}
+
+func (f byteps) Check(s *job.Spec) problem.List {
+	l := checkRoles(s, "scheduler", "server", "worker")
+	l = append(l, checkAtLeastOne(s, "server")...)
+	l = append(l, checkAtLeastOne(s, "worker")...)
+	l = append(l, checkOne(s, "scheduler")...)
+	if s.Replicas("server") != rawReplicas(s, "server") {
+		l = append(l, invalid("roles.server.procs", "a BytePS server is one process"))
+	}
+	l = append(l, checkOptions(s.Framework, "port", "interface")...)
+	l = append(l, checkScope(s, "BytePS cannot take a member back")...)
+	return append(l, checkEnv(s, append(slices.Sorted(maps.Keys(f.options(s.Framework))), bytepsVars...)...)...)
+}
+
+// complete adds the scheduler and the command of those that only serve.
+func (byteps) complete(s *job.Spec) {
+	worker := s.Roles["worker"]
+	if worker == nil {
+		return
+	}
+	imply(s, "scheduler", worker)
+	for _, name := range []string{"scheduler", "server"} {
+		r := s.Roles[name]
+		if r == nil || ownCommand(r, worker) {
+			continue
+		}
+		r.Run, r.Command, r.Args, r.Procs = "", slices.Clone(bytepsServe), nil, ""
+		sharePlace(r, worker)
+	}
+}
+
+func (f byteps) Ports(s *job.Spec, t job.Task) int {
+	if t == mxnetScheduler && s.Framework.Port != 0 || !f.speaks(s, t) {
+		return 0
+	}
+	return 1
+}
+
+// speaks says that a task takes part between machines.
+func (byteps) speaks(s *job.Spec, t job.Task) bool {
+	n := s.Roles[t.Role].PerReplica()
+	return t.Index%n == n-1
+}
+
+func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
+	addr, port, err := mxnet{}.root(s, c)
+	if err != nil {
+		return Plan{}, err
+	}
+	own, err := c.member(t, f.Ports(s, t))
+	if err == nil {
+		err = f.checkAlone(s, c, t)
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	env := f.options(s.Framework)
+	env["DMLC_ROLE"] = t.Role
+	env["DMLC_PS_ROOT_URI"] = addr
+	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(port)
+	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.Replicas("server"))
+	env["DMLC_NUM_WORKER"] = strconv.Itoa(rawReplicas(s, "worker"))
+	if rawReplicas(s, "worker") == 1 {
+		env["BYTEPS_FORCE_DISTRIBUTED"] = "1" // else the servers wait for it for ever
+	}
+	if t == mxnetScheduler {
+		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
+	}
+	if t.Role == "worker" {
+		n := s.Roles[t.Role].PerReplica()
+		env["DMLC_WORKER_ID"] = strconv.Itoa(t.Index / n)
+		env["BYTEPS_LOCAL_RANK"], env["BYTEPS_LOCAL_SIZE"] = strconv.Itoa(t.Index%n), strconv.Itoa(n)
+	}
+	plan := Plan{Env: env, Sees: siblings(s, t)}
+	if s.Framework.Interface == "" {
+		env["DMLC_NODE_HOST"] = own.Addr
+	}
+	if f.speaks(s, t) {
+		env["PORT"] = strconv.Itoa(own.Ports[0])
+		plan.Joined = &engine.Probe{Listen: own.Ports[0]}
+	}
+	return plan, nil
+}
+
+// checkAlone refuses two workers on one machine: they would take each other's
+// sockets and shared memory, which have fixed names.
+func (byteps) checkAlone(s *job.Spec, c Cluster, t job.Task) error {
+	n := s.Roles[t.Role].PerReplica()
+	for i := range s.Replicas("worker") {
+		other := job.Task{Role: "worker", Index: i}
+		if t.Role == "worker" && i/n != t.Index/n && c[other].Addr == c[t].Addr {
+			return problem.New(problem.Refused, "%s and %s are two BytePS workers on one machine, %s, where there can be only one", other, t, c[t].Addr).
+				WithHint("workers: 1 and procs: %d are as many processes", rawReplicas(s, "worker"))
+		}
+	}
+	return nil
+}
+
+// options returns the variables that carry the options of the job.
+func (byteps) options(o job.Framework) map[string]string {
+	env := map[string]string{}
+	if o.Interface != "" {
+		env["DMLC_INTERFACE"] = o.Interface
+	}
+	return env
+}
+
+// rawReplicas is the number of replicas, whatever processes these have.
+func rawReplicas(s *job.Spec, role string) int {
+	if r := s.Roles[role]; r != nil {
+		return r.Replicas
+	}
+	return 0
+}
