@@ -148,13 +148,17 @@ func (a *app) printError(err error) {
 
 // printProblems lists what is wrong with a job, in columns.
 func printProblems(w io.Writer, list problem.List) {
+	width := 0
+	for _, p := range list {
+		width = max(width, len(p.Where))
+	}
 	for _, p := range list {
 		line := p.Text
 		if p.Field != "" {
 			line = p.Field + "   " + line
 		}
 		if p.Where != "" {
-			line = p.Where + "   " + line
+			line = fmt.Sprintf("%-*s  %s", width, p.Where, line)
 		}
 		if p.Cause != nil {
 			line += ": " + p.Cause.Error()

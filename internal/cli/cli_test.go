@@ -97,6 +97,7 @@ func TestProblems(t *testing.T) {
 	var b strings.Builder
 	printProblems(&b, problem.List{
 		{Kind: problem.Invalid, Where: "muster.yaml:7:5", Field: "roles.worker.replica", Text: `unknown field; did you mean "replicas"?`},
+		{Kind: problem.Invalid, Where: "muster.yaml:9:12", Field: "roles.worker.resources.gpus", Text: `"two" is not a whole number`},
 		{Kind: problem.Invalid, Field: "env.RANK", Text: "set by Muster", Hint: "remove it"},
 		{Kind: problem.Refused, Text: "read it", Cause: errors.New("no such file")},
 	})

@@ -83,13 +83,13 @@ func listRuns(ctx context.Context, svc run.Service, all bool) ([]run.Run, error)
 func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 	head := []string{"RUN", "STATUS", "TASKS", "ATTEMPT", "AGE", "TOOK", "WHERE", "REASON"}
 	if wide {
-		head = []string{"RUN", "STATUS", "TASKS", "ATTEMPT", "AGE", "TOOK", "WHERE", "FRAMEWORK", "CODE", "EXIT", "FILE", "REASON"}
+		head = []string{"RUN", "STATUS", "TASKS", "ATTEMPT", "AGE", "TOOK", "WHERE", "NODE", "FRAMEWORK", "GPUS", "CODE", "EXIT", "FILE", "REASON"}
 	}
 	rows := [][]string{head}
 	for _, r := range runs {
 		row := []string{r.ID, status(r), fmt.Sprintf("%d/%d", running(r.Tasks), len(r.Spec.Tasks())), attempts(r), ui.Age(now.Sub(r.Created)), tookSoFar(r, now), r.Engine}
 		if wide {
-			row = append(row, r.Spec.Framework.Name, codeOf(r), exitWord(r), dash(r.Origin.File))
+			row = append(row, dash(r.Origin.Node), r.Spec.Framework.Name, gpusOf(r), codeOf(r), exitWord(r), dash(r.Origin.File))
 		}
 		rows = append(rows, append(row, reason(r)))
 	}
@@ -136,6 +136,18 @@ func codeOf(r run.Run) string {
 		return "in place"
 	}
 	return fmt.Sprintf("@%.6s", r.Origin.Code)
+}
+
+// gpusOf is how many GPUs all tasks together ask for.
+func gpusOf(r run.Run) string {
+	n := 0
+	for name, role := range r.Spec.Roles {
+		n += r.Spec.Replicas(name) * role.Resources.GPUs
+	}
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
 }
 
 func exitWord(r run.Run) string {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/ui"
 )
@@ -23,7 +24,8 @@ func list() []run.Run {
 	restarting.Tasks[3] = task("worker-1", engine.Exited)
 	failed := ended(run.Failed, 1, "worker-1 raised ValueError: bad label -1")
 	failed.ID, failed.Spec.Restart.Limit = "train-p7xq", 0
-	failed.Origin.Code, failed.Origin.File = "9c1e04aa", "jobs/muster.yaml"
+	failed.Origin.Code, failed.Origin.File, failed.Origin.Node = "9c1e04aa", "jobs/muster.yaml", "vm"
+	failed.Spec.Roles = map[string]*job.Role{"worker": {Replicas: 4, Resources: job.Resources{GPUs: 2}}}
 	stopped := ended(run.Stopped, 143, "stopped by muster stop")
 	stopped.ID = "lost-8d1a"
 	return []run.Run{silent, pending, restarting, failed, stopped, ended(run.Succeeded, 0, "")}

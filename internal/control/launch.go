@@ -74,7 +74,10 @@ func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *eng
 	role := r.Spec.Roles[i.Task.Role]
 	argv := l.argv(role)
 	if len(plan.Rank) > 0 {
-		argv = slices.Concat([]string{l.exe, "rank", l.dir}, plan.Rank, []string{"--"}, argv)
+		if len(argv) > 0 {
+			argv = append([]string{"--"}, argv...)
+		}
+		argv = slices.Concat([]string{l.exe, "rank", l.dir}, plan.Rank, argv)
 	}
 	share := role.PerReplica() // resources are a replica's
 	return &engine.Launch{

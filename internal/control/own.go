@@ -195,7 +195,7 @@ func (o *owner) loop(ctx context.Context) error {
 
 // showUsage tells other processes how the tasks are doing.
 func (o *owner) showUsage() {
-	if time.Since(o.shown) < time.Second || len(o.seen.Instances) == 0 {
+	if time.Since(o.shown) < time.Second || len(o.seen.Instances) == 0 || !o.lock.holds() {
 		return
 	}
 	o.shown = time.Now()

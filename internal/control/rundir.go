@@ -109,6 +109,10 @@ func sameFile(f *os.File, path string) bool {
 
 func (l *lock) release() { _ = l.f.Close() }
 
+// holds says that nobody has taken the run by force. It may be so a moment
+// later: only the fence keeps an old owner from doing harm.
+func (l *lock) holds() bool { return sameFile(l.f, l.f.Name()) }
+
 // nudge tells the owner of a run, wherever it is, that there is a new intent.
 func (p *Plane) nudge(id string) {
 	p.mu.Lock()

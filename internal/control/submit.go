@@ -7,9 +7,11 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -26,7 +28,7 @@ import (
 // Submit implements run.Service.
 func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 	rendezvous.Complete(&s.Spec)
-	if err := check(&s.Spec, p.config.Engine.Capabilities()); err != nil {
+	if err := check(declared(&s), p.config.Engine.Capabilities()); err != nil {
 		return run.Run{}, err
 	}
 	r, err := p.prepare(ctx, s)
@@ -219,6 +221,22 @@ func (p *Plane) rescue(r *run.Run) {
 func (p *Plane) unfinished(id string) bool {
 	_, err := os.Lstat(filepath.Join(p.runDir(id), privateName))
 	return err == nil
+}
+
+// declared is the job with the names, not the values, of the variables that its
+// roles are given beside it: they may contradict the rendezvous too.
+func declared(s *run.Submission) *job.Spec {
+	spec := s.Spec
+	spec.Roles = maps.Clone(spec.Roles)
+	for name, env := range s.RoleEnv {
+		if spec.Roles[name] == nil {
+			continue
+		}
+		role := *spec.Roles[name]
+		role.EnvFrom = slices.Concat(role.EnvFrom, slices.Sorted(maps.Keys(env)))
+		spec.Roles[name] = &role
+	}
+	return &spec
 }
 
 // check refuses what this version or this engine cannot honour.

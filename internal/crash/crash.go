@@ -25,11 +25,12 @@ var Points = []string{
 	"owner.before-save",    // a decision is made and not stored
 	"owner.after-save",     // it is stored and not brought about
 	"owner.after-apply",    // the host has been told
-	"host.forked",          // a host is there and not on record
-	"host.recorded",        // it is on record and waits for its owner
-	"keeper.host-started",  // the keeper's host is on record, the owner does not know
+	"host.forked",          // a host is there and nobody knows
+	"keeper.host-started",  // the keeper has a host, the owner does not know
 	"keeper.answered",      // the owner knows, the host waits for the keeper
 	"local.before-greet",   // the owner has a host that it has not greeted
+	"host.claimed",         // the host may be one, and is not on record
+	"host.recorded",        // it is on record and has not answered
 	"local.greeted",        // the host has answered
 	"host.adopted",         // the host has taken an owner
 	"host.start-journaled", // a start is in the journal and has not happened

@@ -4,8 +4,11 @@ package crash
 
 import (
 	"os"
+	"runtime"
 	"sync/atomic"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -19,7 +22,10 @@ func Point(name string) {
 		return
 	}
 	if asked.stop {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		// To this thread, so that it does not go one step further.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		_ = unix.Tgkill(os.Getpid(), unix.Gettid(), syscall.SIGSTOP)
 		return
 	}
 	// The first process of a PID namespace does not take SIGKILL from itself:

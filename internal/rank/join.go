@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -110,17 +111,21 @@ func await(pidfd int) error {
 // the host knows, and whatever mpirun does now comes later in its account.
 func (m *meeting) outcome(task job.Task) error {
 	for until := time.Now().Add(recordTime); time.Now().Before(until); time.Sleep(pause) {
-		all, err := taskhost.ReadJournal(m.runDir)
-		if err != nil {
-			return err
-		}
-		for _, i := range all {
-			if i.Task == task && i.Attempt == m.attempt && i.State == engine.Exited {
+		for _, i := range m.ended() {
+			if i.Task == task {
 				return failure(i)
 			}
 		}
 	}
 	return exitError(1)
+}
+
+// ended are the ranks of this attempt that their host has recorded as ended.
+func (m *meeting) ended() []engine.Instance {
+	all, _ := taskhost.ReadJournal(m.runDir) // the next look may fare better
+	return slices.DeleteFunc(all, func(i engine.Instance) bool {
+		return i.Task.Role != role || i.Attempt != m.attempt || i.State != engine.Exited
+	})
 }
 
 func failure(i engine.Instance) error {

@@ -37,8 +37,8 @@ type request struct {
 	options []string
 }
 
-// launch becomes mpirun, which starts a stand-in for every rank. It writes the
-// line it becomes, so that the launcher's log shows it.
+// launch runs mpirun, which starts a stand-in for every rank. It writes the
+// line first, so that the launcher's log shows it.
 func launch(m *meeting, r request) error {
 	path, flavour, err := r.find()
 	if err != nil {
@@ -53,9 +53,9 @@ func launch(m *meeting, r request) error {
 		return err
 	}
 	s := setting{hosts: hosts, tmp: m.path, root: os.Geteuid() == 0, cores: runtime.NumCPU()}
-	argv := slices.Concat([]string{path}, line(flavour, r, s), []string{exe, "rank", m.runDir, "join"})
-	fmt.Fprintln(os.Stderr, "+", strings.Join(argv, " "))
-	return become(path, argv, os.Environ())
+	args := slices.Concat(line(flavour, r, s), []string{exe, "rank", m.runDir, "join"})
+	fmt.Fprintln(os.Stderr, "+", path, strings.Join(args, " "))
+	return watch(exec.Command(path, args...))
 }
 
 // find returns the launcher and its flavour. One that the job names together

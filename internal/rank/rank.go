@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 )
 
@@ -26,8 +25,8 @@ type exitError int
 func (e exitError) Error() string { return "exit " + strconv.Itoa(int(e)) }
 
 // Main carries out what muster starts itself as: "muster rank RUNDIR serve --
-// COMMAND...", "... launch RANKS FLAVOUR PROGRAM -- OPTIONS..." and "... join".
-// The first two become other programs and return only if that goes wrong.
+// COMMAND...", "... launch RANKS FLAVOUR PROGRAM OPTIONS..." and "... join".
+// The first becomes the command and returns only if that goes wrong.
 func Main(args []string) int {
 	err := carryOut(args)
 	var code exitError
@@ -46,31 +45,29 @@ func Main(args []string) int {
 }
 
 func carryOut(args []string) error {
-	rest := []string{}
-	if at := slices.Index(args, "--"); at >= 0 {
-		args, rest = args[:at], args[at+1:]
-	}
 	if len(args) < 2 {
-		return errors.New("is started by muster itself")
+		return errByMuster
 	}
-	d, err := openMeeting(args[0])
+	m, err := openMeeting(args[0])
 	if err != nil {
 		return err
 	}
-	switch verb := args[1]; {
-	case verb == "serve" && len(rest) > 0:
-		return serve(d, rest)
+	switch verb, rest := args[1], args[2:]; {
+	case verb == "serve" && len(rest) > 1 && rest[0] == "--":
+		return serve(m, rest[1:])
 	case verb == "join":
-		return join(d)
-	case verb == "launch" && len(args) == 5:
-		n, err := strconv.Atoi(args[2])
+		return join(m)
+	case verb == "launch" && len(rest) > 2:
+		n, err := strconv.Atoi(rest[0])
 		if err != nil {
 			return err
 		}
-		return launch(d, request{ranks: n, flavour: args[3], program: args[4], options: rest})
+		return launch(m, request{ranks: n, flavour: rest[1], program: rest[2], options: rest[3:]})
 	}
-	return errors.New("is started by muster itself")
+	return errByMuster
 }
+
+var errByMuster = errors.New("is started by muster itself")
 
 // A meeting is the folder where the ranks of one attempt wait to be joined.
 type meeting struct {

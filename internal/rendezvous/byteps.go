@@ -33,9 +33,6 @@ func (f byteps) Check(s *job.Spec) problem.List {
 	l = append(l, checkAtLeastOne(s, "server")...)
 	l = append(l, checkAtLeastOne(s, "worker")...)
 	l = append(l, checkOne(s, "scheduler")...)
-	if s.Replicas("server") != rawReplicas(s, "server") {
-		l = append(l, invalid("roles.server.procs", "a BytePS server is one process"))
-	}
 	l = append(l, checkOptions(s.Framework, "port", "interface")...)
 	l = append(l, checkScope(s, "BytePS cannot take a member back")...)
 	return append(l, checkEnv(s, append(slices.Sorted(maps.Keys(f.options(s.Framework))), bytepsVars...)...)...)
@@ -50,11 +47,14 @@ func (byteps) complete(s *job.Spec) {
 	imply(s, "scheduler", worker)
 	for _, name := range []string{"scheduler", "server"} {
 		r := s.Roles[name]
-		if r == nil || ownCommand(r, worker) {
+		if r == nil {
 			continue
 		}
-		r.Run, r.Command, r.Args, r.Procs = "", slices.Clone(bytepsServe), nil, ""
-		sharePlace(r, worker)
+		r.Procs = "" // a default of all roles
+		if !ownCommand(r, worker) {
+			r.Run, r.Command, r.Args = "", slices.Clone(bytepsServe), nil
+			sharePlace(r, worker)
+		}
 	}
 }
 

@@ -37,8 +37,9 @@ func TestCheck(t *testing.T) {
 			"roles.worker.replicas: must be at least 1 for torch, is 0"},
 		{"plain without tasks", pt(func(s *job.Spec) { s.Framework.Name = "plain"; s.Roles = nil }),
 			"roles: no role has a task"},
-		{"several processes per replica", pt(func(s *job.Spec) { s.Roles["worker"].Procs = "gpus" }),
-			"roles.worker.procs: more than one process per replica is not supported yet, is gpus"},
+		{"several processes per replica of torch", pt(func(s *job.Spec) { s.Roles["worker"].Procs = "gpus" }), ""},
+		{"several processes per replica of mxnet", mx(func(s *job.Spec) { s.Roles["worker"].Procs = "2" }),
+			"roles.worker.procs: mxnet has one process per replica, is 2"},
 
 		{"mxnet, restart of one task", mx(func(s *job.Spec) { s.Restart.Scope = "task" }),
 			"restart.scope: must be job for mxnet, is task: MXNet cannot take a member back"},

@@ -1,6 +1,8 @@
 package rendezvous
 
 import (
+	"slices"
+
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 )
@@ -21,7 +23,7 @@ func (horovod) Facts() Facts {
 }
 
 func (f horovod) Check(s *job.Spec) problem.List {
-	return append(f.mpi.Check(s), checkEnv(s, horovodRanks...)...)
+	return f.check(s, slices.Concat(mpiVars, horovodRanks))
 }
 
 func (f horovod) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {

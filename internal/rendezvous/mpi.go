@@ -21,7 +21,10 @@ func (mpi) Facts() Facts {
 	return Facts{Name: "mpi", Success: "launcher"}
 }
 
-func (mpi) Check(s *job.Spec) problem.List {
+func (f mpi) Check(s *job.Spec) problem.List { return f.check(s, mpiVars) }
+
+// check is Check, for whatever has MPI's ranks and sets these variables.
+func (mpi) check(s *job.Spec, set []string) problem.List {
 	l := checkRoles(s, "launcher", "worker")
 	l = append(l, checkAtLeastOne(s, "worker")...)
 	l = append(l, checkOne(s, "launcher")...)
@@ -38,7 +41,7 @@ func (mpi) Check(s *job.Spec) problem.List {
 	}
 	l = append(l, checkOptions(s.Framework, "flavour", "options", "launcher")...)
 	l = append(l, checkScope(s, "MPI cannot take a rank back")...)
-	return append(l, checkEnv(s, mpiVars...)...)
+	return append(l, checkEnv(s, set...)...)
 }
 
 // complete adds the launcher, with the variables that mpirun may care for.
@@ -49,8 +52,9 @@ func (mpi) complete(s *job.Spec) {
 	}
 	launcher := imply(s, "launcher", worker)
 	if !ownCommand(launcher, worker) {
-		launcher.Run, launcher.Command, launcher.Args, launcher.Procs = "", nil, nil, ""
+		launcher.Run, launcher.Command, launcher.Args = "", nil, nil
 	}
+	launcher.Procs = "" // a default of all roles
 	if launcher.Workdir == "" {
 		launcher.Workdir = worker.Workdir
 	}

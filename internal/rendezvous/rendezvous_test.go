@@ -31,7 +31,7 @@ func TestInfer(t *testing.T) {
 }
 
 func TestByName(t *testing.T) {
-	for _, name := range []string{"mxnet", "torch", "plain"} {
+	for _, name := range job.Frameworks {
 		f, err := ByName(name)
 		if err != nil || f.Facts().Name != name {
 			t.Errorf("ByName(%q) = %v, %v", name, f, err)
@@ -42,9 +42,8 @@ func TestByName(t *testing.T) {
 		kind problem.Kind
 		text string
 	}{
-		{"jax", problem.Refused, "framework: jax is not supported yet; this version runs mxnet, torch, plain"},
-		{"mxnett", problem.Invalid, `framework: "mxnett" is not a framework; this version runs mxnet, torch, plain; did you mean "mxnet"?`},
-		{"", problem.Invalid, `framework: "" is not a framework; this version runs mxnet, torch, plain`},
+		{"mxnett", problem.Invalid, `framework: "mxnett" is not a framework; there are mxnet, byteps, torch, jax, tensorflow, mpi, horovod, tvm, plain; did you mean "mxnet"?`},
+		{"", problem.Invalid, `framework: "" is not a framework; there are mxnet, byteps, torch, jax, tensorflow, mpi, horovod, tvm, plain`},
 	} {
 		t.Run("refuses "+tt.name, func(t *testing.T) {
 			_, err := ByName(tt.name)
@@ -127,7 +126,7 @@ func TestStrip(t *testing.T) {
 }
 
 func TestWhatIsSetIsNeverInherited(t *testing.T) {
-	for _, name := range slices.Concat(mxnetVars, torchVars, identity) {
+	for _, name := range slices.Concat(identity, mxnetVars, bytepsVars, torchVars, jaxVars, tensorflowVars, mpiVars, horovodVars, horovodRanks, tvmVars) {
 		if !Reserved(name) {
 			t.Errorf("%s is set by a rendezvous and would be inherited where it is not", name)
 		}

@@ -21,6 +21,20 @@ func (s *situation) runLimit() *run.Failure {
 	}
 }
 
+// queueLimit is a run that waits too long for what it needs.
+func (s *situation) queueLimit() *run.Failure {
+	limit := s.r.Spec.Limits.Queue
+	queued := s.r.Phase == run.Pending || s.r.Phase == run.Starting && !s.p.Launched
+	if limit == 0 || !queued || !s.due(s.p.Since+limit.D()) {
+		return nil
+	}
+	what := fmt.Sprintf("the run waited longer than limits.queue, %s", limit)
+	if s.r.Reason != "" {
+		what += ": " + s.r.Reason
+	}
+	return &run.Failure{Kind: kindQueue, At: s.tick.Now, Class: run.Retryable, Why: "there may be room later", What: what}
+}
+
 // rendezvousLimit is a gang whose tasks do not find each other in time.
 func (s *situation) rendezvousLimit() *run.Failure {
 	if !s.facts.Gathers || s.p.AllStarted == 0 || s.p.Joined {

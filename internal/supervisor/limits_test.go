@@ -68,6 +68,44 @@ func TestRunLimitDoesNotCountSuspension(t *testing.T) {
 	}
 }
 
+func TestRunLimitDoesNotCountWaitingForPlaces(t *testing.T) {
+	g := newStage(t, torch(1, limits(job.Limits{Run: minute})))
+	g.deaf = true
+	g.step()
+	g.after(time.Hour)
+	g.phase(run.Starting)
+	if g.d.Wake != 0 {
+		t.Errorf("wake is %s, want none", g.d.Wake)
+	}
+}
+
+func TestQueueLimit(t *testing.T) {
+	g := newStage(t, torch(1, limits(job.Limits{Queue: minute}), budget(3, "", "")))
+	g.r.Grant, g.r.Reason = nil, "1 of 2 GPUs free, it needs 2"
+	g.step()
+	g.phase(run.Pending)
+	if g.d.Wake != 59*time.Second {
+		t.Errorf("wake is %s, want 59s", g.d.Wake)
+	}
+	g.after(59 * time.Second)
+	g.verdict(run.Failed, "the run waited longer than limits.queue, 1m: 1 of 2 GPUs free, it needs 2", run.ExitLimit)
+}
+
+// Where an engine finds the places itself, that is the queue.
+func TestQueueLimitOnPlaces(t *testing.T) {
+	g := newStage(t, torch(2, limits(job.Limits{Queue: minute})))
+	g.step()
+	delete(g.instances, g.of("worker-1").Instance)
+	g.deaf = true
+	g.after(time.Minute)
+	g.phase(run.Ending)
+	g.wants(map[string]engine.WantState{"worker-0/1.1": stopped})
+
+	g = running(t, torch(2, limits(job.Limits{Queue: minute})))
+	g.after(time.Hour)
+	g.phase(run.Running)
+}
+
 func TestRendezvousLimit(t *testing.T) {
 	g := unjoined(t, torch(3, limits(job.Limits{Rendezvous: minute})))
 	g.of("worker-1").Joined = true

@@ -2,7 +2,10 @@ package supervisor
 
 import (
 	"encoding/json"
+	"flag"
+	"os"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,13 +26,29 @@ type world struct {
 	wake    time.Duration
 }
 
+// TestMain looks harder than rapid does by itself, unless told how hard.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for name, value := range map[string]string{"rapid.checks": "500", "rapid.nofailfile": "true"} {
+		if !given[name] {
+			_ = flag.Set(name, value)
+		}
+	}
+	os.Exit(m.Run())
+}
+
 func TestWhatNeverHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{model: newModel(), seen: engine.Observed{Synced: true}}
 		w.usual = drawDeath(t)
-		w.r = run.Run{ID: "r-1", Spec: drawSpec(t), Phase: run.Pending, Fence: 1, Created: epoch}
+		w.r = run.Run{ID: "r-1", Spec: drawSpec(t), Phase: run.Pending, Fence: 1, Created: epoch, Grant: &run.Grant{}}
+		if rapid.Bool().Draw(t, "at once") {
+			w.grant()
+		}
 		t.Repeat(map[string]func(*rapid.T){
-			"":         w.check,
+			"":        w.check,
 			"step":    w.step,
 			"obey":    func(*rapid.T) { w.obey() },
 			"place":   w.placeOne,
@@ -38,6 +57,7 @@ func TestWhatNeverHappens(t *testing.T) {
 			"go on":   w.goOn, // thrice: without it little is reached
 			"and on":  w.goOn,
 			"further": w.goOn,
+			"grant":   func(*rapid.T) { w.grant() },
 			"intent":  w.intend,
 			"crash":   w.crash,
 			"unsync":  w.unsync,
@@ -66,6 +86,9 @@ func (w *world) decide(t *rapid.T, elapsed time.Duration) {
 	w.checkTerminal(t, d)
 	w.checkWants(t, d)
 	w.checkBudget(t, d)
+	if w.r.Phase == run.Pending && w.r.Grant == nil && d.Run.Phase == run.Starting {
+		t.Fatalf("it starts without what it needs")
+	}
 	w.count(d.Run)
 	w.r, w.wake = stored(t, d.Run), d.Wake
 	if d.Want != nil && !d.Run.Done() {
@@ -126,10 +149,6 @@ func (w *world) checkWants(t *rapid.T, d Decision) {
 	if d.Want == nil {
 		return
 	}
-	known := map[job.Task]bool{} // in the attempt now wanted
-	for _, i := range append(d.Run.Tasks, w.seen.Instances...) {
-		known[i.Task] = known[i.Task] || i.Attempt == d.Want.Attempt
-	}
 	begun := map[job.Instance]bool{}
 	for _, i := range w.r.Tasks {
 		begun[i.Instance] = i.State != engine.Holding
@@ -141,21 +160,33 @@ func (w *world) checkWants(t *rapid.T, d Decision) {
 		if want.State == engine.Held && begun[want.Instance] {
 			t.Fatalf("%s had begun, and is to be held again", want.Instance)
 		}
-		for _, i := range append(w.processes(), pointers(w.seen.Instances)...) {
-			if i.Attempt < want.Instance.Attempt && !i.State.Gone() && (i.State != engine.Holding || want.State == engine.Launched) {
-				t.Fatalf("%s is wanted while %s is %s", want.Instance, i.Instance, i.State)
-			}
+		w.checkAlone(t, want)
+		if want.State == engine.Launched {
+			w.checkGang(t, d, want.Instance)
 		}
-		if want.State != engine.Launched {
-			continue
+	}
+}
+
+// checkAlone holds that no two attempts are alive together.
+func (w *world) checkAlone(t *rapid.T, want engine.Want) {
+	for _, i := range append(w.processes(), pointers(w.seen.Instances)...) {
+		harmless := i.State.Gone() || i.State == engine.Holding && want.State == engine.Held
+		if i.Attempt < want.Instance.Attempt && !harmless {
+			t.Fatalf("%s is wanted while %s is %s", want.Instance, i.Instance, i.State)
 		}
-		if !known[want.Instance.Task] {
-			t.Fatalf("%s is launched without a place", want.Instance)
-		}
-		for _, task := range d.Run.Spec.Tasks() {
-			if !known[task] {
-				t.Fatalf("%s is launched while %s has no place", want.Instance, task)
-			}
+	}
+}
+
+// checkGang holds that every task had its place before any was launched.
+func (w *world) checkGang(t *rapid.T, d Decision, launched job.Instance) {
+	known := map[job.Task]bool{}
+	for _, i := range append(slices.Clone(d.Run.Tasks), w.seen.Instances...) {
+		known[i.Task] = known[i.Task] || i.Attempt == d.Want.Attempt
+	}
+	for _, task := range d.Run.Spec.Tasks() {
+		alone := d.Run.Progress.Tries[task.String()] > 0 && task != launched.Task // no start of the gang
+		if !known[task] && !alone {
+			t.Fatalf("%s is launched while %s has no place", launched, task)
 		}
 	}
 }

@@ -22,7 +22,8 @@ const (
 
 // restartFor decides what follows a failure.
 func (s *situation) restartFor(f *run.Failure) restartKind {
-	if f.Kind == kindRun || f.Kind == kindNode || f.Kind == kindRefused {
+	switch f.Kind {
+	case kindRun, kindQueue, kindNode, kindRefused:
 		return noRestart
 	}
 	if portTaken(f) && !s.p.Joined && s.p.FreeRetries < portRetries {

@@ -31,7 +31,7 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func newStage(t *testing.T, s job.Spec) *stage {
 	return &stage{
 		t: t, now: epoch, last: epoch.Add(-time.Second), instances: map[job.Instance]*engine.Instance{},
-		r: run.Run{ID: "r-1", Spec: s, Phase: run.Pending, Created: epoch, Fence: 7},
+		r: run.Run{ID: "r-1", Spec: s, Phase: run.Pending, Created: epoch, Fence: 7, Grant: &run.Grant{}},
 	}
 }
 
@@ -127,7 +127,9 @@ func oom(i *engine.Instance) {
 	i.Cause, i.Signal, i.Detail = engine.ByOOM, "KILL", "8Gi, its resources.memory; cgroup oom_kill 1"
 }
 
-func lost(i *engine.Instance) { i.State, i.Cause, i.Detail = engine.Lost, engine.ByLoss, "its task host was killed" }
+func lost(i *engine.Instance) {
+	i.State, i.Cause, i.Detail = engine.Lost, engine.ByLoss, "its task host was killed"
+}
 
 // raised is an exception that far before the end.
 func raised(before time.Duration, hung bool) death {

@@ -8,10 +8,11 @@ import (
 	"muster.dev/muster/internal/run"
 )
 
-// startWhenFree begins the next attempt, once the backoff is over and nothing
-// of an earlier attempt can be alive.
+// startWhenFree begins the next attempt, once the run has been given what it
+// needs, the backoff is over and nothing of an earlier attempt can be alive.
 func (s *situation) startWhenFree() {
-	if s.alive > 0 || !s.due(s.p.NotBefore) {
+	waits := s.r.Phase == run.Pending && s.r.Grant == nil
+	if waits || s.alive > 0 || !s.due(s.p.NotBefore) {
 		return
 	}
 	s.r.Attempt++

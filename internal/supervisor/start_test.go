@@ -41,6 +41,19 @@ func TestNothingIsLaunchedBeforeEveryPlaceIsHeld(t *testing.T) {
 	g.phase(run.Running)
 }
 
+func TestNothingStartsBeforeItIsGranted(t *testing.T) {
+	g := newStage(t, torch(1))
+	g.r.Grant = nil
+	g.after(time.Hour)
+	g.phase(run.Pending)
+	if len(g.d.Want.Tasks) != 0 || g.d.Wake != 0 {
+		t.Errorf("%d wanted, wake %s", len(g.d.Want.Tasks), g.d.Wake)
+	}
+	g.r.Grant = &run.Grant{}
+	g.step()
+	g.phase(run.Starting)
+}
+
 func TestPortsAreAsked(t *testing.T) {
 	g := newStage(t, mxnet())
 	for _, w := range g.step().Want.Tasks {

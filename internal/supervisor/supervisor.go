@@ -153,7 +153,7 @@ func (s *situation) proceed() {
 	}
 	switch s.r.Phase {
 	case run.Pending, run.Restarting:
-		if !s.fails(s.runLimit) {
+		if !s.fails(s.runLimit, s.queueLimit) {
 			s.startWhenFree()
 		}
 	case run.Starting, run.Running:
@@ -171,7 +171,7 @@ func (s *situation) superviseAttempt() {
 	case s.fails(s.trouble, s.choose, s.earlyExit):
 	default:
 		s.advance()
-		s.fails(s.runLimit, s.rendezvousLimit, s.stall)
+		s.fails(s.runLimit, s.queueLimit, s.rendezvousLimit, s.stall)
 	}
 }
 

@@ -44,7 +44,7 @@ func stopCode(i run.Intent) int {
 // ours where no task decided.
 func failureExit(f *run.Failure) run.Exit {
 	switch f.Kind {
-	case kindRun, kindRendezvous, kindStall:
+	case kindRun, kindQueue, kindRendezvous, kindStall:
 		return run.Exit{Code: run.ExitLimit, By: "muster"}
 	case kindNode, kindRefused:
 		return run.Exit{Code: run.ExitRefused, By: "muster"}

@@ -34,6 +34,7 @@ func TestFailureExit(t *testing.T) {
 		{"too much output", of(kindTask, func(i *engine.Instance) { i.Cause = engine.ByLogLimit }), run.Exit{Code: 124, By: "muster"}},
 		{"too early", of(kindEarly, exit(0)), run.Exit{Code: 1, By: "muster"}},
 		{"run limit", of(kindRun, nil), run.Exit{Code: 124, By: "muster"}},
+		{"queue limit", of(kindQueue, nil), run.Exit{Code: 124, By: "muster"}},
 		{"rendezvous limit", of(kindRendezvous, nil), run.Exit{Code: 124, By: "muster"}},
 		{"stall limit", of(kindStall, exit(0)), run.Exit{Code: 124, By: "muster"}},
 		{"node", of(kindNode, nil), run.Exit{Code: 125, By: "muster"}},

@@ -85,8 +85,8 @@ func interrupted(i engine.Instance) bool {
 // ExitCode is the instance's code as a shell gives it: 128+n for a signal.
 func ExitCode(i engine.Instance) int {
 	switch {
-	case i.Raised != nil && i.Raised.Hung:
-		return max(i.Code, 1)
+	case i.Raised != nil && (i.Raised.Hung || i.Asked && i.Cause == engine.BySignal && !interrupted(i)):
+		return max(i.Code, 1) // it had failed before it was ended
 	case i.Cause == engine.BySignal, i.Cause == engine.ByOOM:
 		return 128 + SignalNumber(i.Signal)
 	}

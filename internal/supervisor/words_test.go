@@ -53,6 +53,35 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+func TestExitCode(t *testing.T) {
+	asked := func(d death) death {
+		return func(i *engine.Instance) { d(i); i.Asked = true }
+	}
+	raisedThen := func(d death) death {
+		return func(i *engine.Instance) { d(i); i.Raised = &engine.Exception{Type: "ValueError"} }
+	}
+	for _, c := range []struct {
+		name  string
+		want  int
+		death death
+	}{
+		{"its own", 3, exit(3)},
+		{"killed", 137, signal("KILL")},
+		{"out of memory", 137, oom},
+		{"ended by us", 143, asked(signal("TERM"))},
+		{"raised, and hung", 1, raised(time.Second, true)},
+		{"raised, and was ended by us on its way out", 1, asked(raisedThen(signal("TERM")))},
+		{"raised, and was killed from outside on its way out", 137, raisedThen(signal("KILL"))},
+		{"raised, and ended with a code of its own when asked to", 7, asked(raisedThen(exit(7)))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := ExitCode(ended(c.death)); got != c.want {
+				t.Errorf("code %d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
 func TestSignalNumber(t *testing.T) {
 	for name, want := range map[string]int{"TERM": 15, "INT": 2, "KILL": 9, "PROF": 27, "signal 64": 64, "signal 99": 9, "": 9} {
 		if got := SignalNumber(name); got != want {

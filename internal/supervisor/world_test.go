@@ -32,7 +32,7 @@ func drawSpec(t *rapid.T) job.Spec {
 		return job.Duration(rapid.SampledFrom([]time.Duration{0, 0, time.Second, time.Minute}).Draw(t, name))
 	}
 	s.Restart.Backoff = seconds("backoff")
-	s.Limits = job.Limits{Run: seconds("run"), Rendezvous: seconds("rendezvous"), Stall: seconds("stall")}
+	s.Limits = job.Limits{Run: seconds("run"), Queue: seconds("queue"), Rendezvous: seconds("rendezvous"), Stall: seconds("stall")}
 	return s
 }
 
@@ -114,6 +114,9 @@ func (w *world) hearAll() {
 	}
 }
 
+// grant gives a run what it needs, until it is suspended.
+func (w *world) grant() { w.r.Grant = &run.Grant{} }
+
 // intend wants something, as far as a service lets a person: a stop is final.
 func (w *world) intend(t *rapid.T) {
 	want := rapid.SampledFrom([]run.Want{run.WantSuspend, run.WantSuspend, run.WantRun, run.WantRun, run.WantStop}).Draw(t, "want")
@@ -174,6 +177,8 @@ func (w *world) comesToAnEnd(t *rapid.T) {
 			return
 		}
 		before := snapshotOf(t, w.snapshot())
+		waits := w.r.Grant == nil
+		w.grant()
 		w.obeyAll()
 		w.placeAll()
 		for _, i := range w.live() {
@@ -185,7 +190,7 @@ func (w *world) comesToAnEnd(t *rapid.T) {
 		if snapshotOf(t, w.snapshot()) == before {
 			elapsed = w.wake
 		}
-		if snapshotOf(t, w.snapshot()) == before && w.wake == 0 {
+		if snapshotOf(t, w.snapshot()) == before && w.wake == 0 && !waits {
 			t.Fatalf("%s waits for nothing: %+v\nseen: %+v", w.r.Phase, w.r.Progress, w.seen)
 		}
 	}

@@ -22,6 +22,7 @@ type host struct {
 	run    string
 	config wire.Config
 	fence  int64
+	claim  *claim
 
 	spawner *process.Spawner
 	reaper  *process.Reaper
@@ -66,22 +67,42 @@ func Serve(conn net.Conn, runDir string, s summoner) error {
 	if first.Hello == nil || first.Hello.Config == nil {
 		return errors.New("the owner's first frame is no hello")
 	}
-	// Not before: a host whose owner died before it said hello may not be on
-	// record, so nobody would put away what it made.
-	l, err := listen(runDir)
-	var h *host
-	if err == nil {
-		defer l.Close()
-		h, err = newHost(first.Hello, s)
-	}
+	h, l, err := begin(first.Hello, runDir, s)
 	if err != nil {
-		_ = wire.Write(conn, wire.Message{Refuse: &wire.Refuse{Text: err.Error()}})
+		var stale staleClaim
+		_ = wire.Write(conn, wire.Message{Refuse: &wire.Refuse{Text: err.Error(), Stale: errors.As(err, &stale)}})
 		return err
 	}
+	defer l.Close()
 	h.adopt(conn, first.Hello)
 	go h.accept(l)
 	h.loop()
 	return nil
+}
+
+// begin makes the host of a run, if it may be that. Before, it touches nothing:
+// neither what belongs to another host, nor what nobody would put away.
+func begin(hello *wire.Hello, runDir string, s summoner) (*host, net.Listener, error) {
+	c, err := takeClaim(runDir, hello.Fence)
+	if err != nil {
+		return nil, nil, err
+	}
+	crash.Point("host.claimed")
+	if err := writeRecord(runDir, hello.Config.Record); err != nil {
+		return nil, nil, err
+	}
+	crash.Point("host.recorded")
+	l, err := listen(runDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := newHost(hello, s)
+	if err != nil {
+		_ = l.Close()
+		return nil, nil, err
+	}
+	h.claim = c
+	return h, l, nil
 }
 
 func newHost(hello *wire.Hello, s summoner) (*host, error) {
@@ -196,6 +217,7 @@ func (h *host) adopt(conn net.Conn, m *wire.Hello) {
 		h.release()
 	}
 	h.fence, h.owner = m.Fence, conn
+	_ = h.claim.raise(m.Fence) // while we live, what we remember is enough
 	if m.Config != nil {
 		h.config.Attached, h.config.Own = m.Config.Attached, m.Config.Own
 	}

@@ -16,7 +16,8 @@ import (
 // The files of a run's folder that belong to its hosts.
 const (
 	SocketName  = "host.sock"
-	StateName   = "host.json" // written by whoever starts the host
+	StateName   = "host.json" // written by the host, from what its owner tells it
+	ClaimName   = "host.lock" // held by the host; stays
 	JournalName = "journal"
 	HookName    = "hook"
 )

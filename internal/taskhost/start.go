@@ -85,19 +85,21 @@ func (r *Record) Open() *os.File {
 	if err != nil {
 		return nil
 	}
-	// Only after the handle is open does the start time prove who it is.
-	if st, err := process.ReadStat(r.Pid); err != nil || st.Start != r.Start || st.State == 'Z' {
+	// Only after the handle is open does the start time prove who it is. A
+	// zombie may be a first thread whose others, and with them the tasks, still
+	// end: only the handle tells.
+	if st, err := process.ReadStat(r.Pid); err != nil || st.Start != r.Start {
 		_ = unix.Close(fd)
 		return nil
 	}
 	return os.NewFile(uintptr(fd), "pidfd")
 }
 
-func (r *Record) write(runDir string) error {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
+// Encode is the record as the host is to write it: only the host knows whether
+// it is the one that runs this run, only its starter which process it is.
+func (r *Record) Encode() ([]byte, error) { return json.Marshal(r) }
+
+func writeRecord(runDir string, b []byte) error {
 	tmp := filepath.Join(runDir, StateName+".new")
 	if err := os.WriteFile(tmp, b, 0o600); err != nil {
 		return err
@@ -140,7 +142,7 @@ func Start(exe, runDir string, iso Isolation, keep bool) (*Process, error) {
 	return p, nil
 }
 
-// startDirect forks the host and records it.
+// startDirect forks the host.
 func startDirect(exe, runDir string, iso Isolation, conn, keeper *os.File) (*Process, error) {
 	log, err := os.OpenFile(filepath.Join(runDir, "host.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -167,10 +169,5 @@ func startDirect(exe, runDir string, iso Isolation, conn, keeper *os.File) (*Pro
 		p.Start = st.Start
 	}
 	go func() { _, _ = proc.Wait() }() // so that it does not stay as a zombie
-	if err := p.write(runDir); err != nil {
-		_ = proc.Kill()
-		return nil, err
-	}
-	crash.Point("host.recorded")
 	return p, nil
 }

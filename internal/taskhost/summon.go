@@ -62,7 +62,7 @@ func (k *keptSummoner) summon([]string)  { _, _ = k.keeper.Write([]byte{summonBy
 func (k *keptSummoner) started(int) bool { return false }
 
 const (
-	goByte     = 'g' // keeper to host: your pid is on record, begin
+	goByte     = 'g' // keeper to host: your owner knows of you, begin
 	summonByte = 'o' // host to keeper: start an owner
 )
 

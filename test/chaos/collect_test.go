@@ -18,7 +18,7 @@ import (
 )
 
 // kept is all that a run's folder may hold after its end.
-var kept = []string{"checkpoint", "outputs", "logs", "code", "host.log", "owner.lock", "owner.log"}
+var kept = []string{"checkpoint", "outputs", "logs", "code", "host.lock", "host.log", "owner.lock", "owner.log"}
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -176,7 +176,7 @@ func victim(point string, p Plan) Target {
 		return Keeper
 	case part == "submit" && p.Detached:
 		return Client
-	case strings.HasPrefix(rest, "forked"), strings.HasPrefix(rest, "recorded"):
+	case strings.HasPrefix(rest, "forked"):
 		if p.Detached && p.Isolation == "auto" {
 			return Keeper // it starts the host
 		}

@@ -163,7 +163,7 @@ func TestStoppedOwner(t *testing.T) {
 // stopPoints are where an owner can be stopped, and how often it passes there.
 var stopPoints = map[string]int{
 	"own.locked": 1, "own.fenced": 1, "owner.before-save": 4, "owner.after-save": 4, "owner.after-apply": 2,
-	"host.forked": 1, "host.recorded": 1, "local.before-greet": 1, "local.greeted": 1,
+	"host.forked": 1, "local.before-greet": 1, "local.greeted": 1,
 	"owner.before-forget": 1,
 }
 

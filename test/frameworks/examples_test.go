@@ -31,6 +31,7 @@ func runExample(t *testing.T, file string) outcome {
 }
 
 func TestEveryExampleSucceeds(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(root + "/examples/*/muster.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)

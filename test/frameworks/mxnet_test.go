@@ -57,6 +57,7 @@ func TestMXNetRankIsTheIndex(t *testing.T) {
 
 // None of these ends by itself: the others wait for the dead one for ever.
 func TestMXNetTaskIsKilled(t *testing.T) {
+	t.Parallel()
 	for _, task := range []string{"worker-1", "server-0", "scheduler-0"} {
 		t.Run(task, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +86,7 @@ func TestMXNetBothWorkersRaise(t *testing.T) {
 	t.Parallel()
 	o := gang(t, "both").finish()
 	first, other := "worker-0", "worker-1"
-	if raised(t, o, other).Before(raised(t, o, first)) {
+	if o.raisedAt(other).Before(o.raisedAt(first)) {
 		first, other = other, first
 	}
 	words := map[string]string{
@@ -107,7 +108,7 @@ func TestMXNetWorkerSurvives(t *testing.T) {
 	o := gang(t, "survive").finish()
 	o.succeeded()
 	stderr := string(o.stderr.bytes())
-	for _, want := range []string{"ValueError: caught and logged", "ZeroDivisionError"} {
+	for _, want := range []string{"ValueError: caught and logged", "KeyError: 'printed by an extension'", "ZeroDivisionError"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("worker-1 did not print %q: it had no trouble", want)
 		}
@@ -119,8 +120,8 @@ func TestMXNetWorkerSurvives(t *testing.T) {
 	}
 }
 
-// The limit is generous: the three others must have come by then, also on a
-// machine that is busy with other tests.
+// One worker never imports mxnet. The others come in time, unless the machine is
+// very busy; then they are missing as well and are named with it.
 func TestMXNetWorkerNeverJoins(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "muster.yaml")
@@ -128,18 +129,24 @@ func TestMXNetWorkerNeverJoins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := "name: absent\nframework: mxnet\nworkers: 2\nservers: 1\nlimits: {rendezvous: 20s}\n" +
+	spec := "name: absent\nframework: mxnet\nworkers: 2\nservers: 1\nlimits: {rendezvous: 8s}\n" +
 		"command: [python, " + script + ", absent]\n"
 	if err := os.WriteFile(file, []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o := start(t, need(t, "mxnet"), ".", "-f", file).finish()
+	var missing []string
+	for _, i := range o.run.Tasks {
+		if !i.Joined {
+			missing = append(missing, i.Task.String())
+		}
+	}
+	if !slices.Contains(missing, "worker-1") {
+		t.Errorf("missing %q, want worker-1 among them", missing)
+	}
 	v := o.run.Verdict
-	want := "worker-1 did not join the others within limits.rendezvous, 20s"
+	want := strings.Join(missing, ", ") + " did not join the others within limits.rendezvous, 8s"
 	if o.exit != 124 || v.Exit.By != "muster" || v.Headline != want {
 		t.Errorf("exit %d by %s: %s\nwant 124 by muster: %s", o.exit, v.Exit.By, v.Headline, want)
-	}
-	if v.First == nil || len(v.First.Missing) != 1 || v.First.Missing[0].String() != "worker-1" {
-		t.Errorf("missing: %+v, want worker-1", v.First)
 	}
 }

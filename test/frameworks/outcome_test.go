@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/report"
@@ -49,7 +50,7 @@ func (o outcome) raisedAndHung(i engine.Instance) {
 	if i.Raised == nil || !i.Raised.Hung {
 		o.t.Fatalf("%s is not known to have raised and hung: %+v", i.Task, i.Raised)
 	}
-	if i.Raised.After <= 0 || i.Raised.After >= 5e9 {
+	if i.Raised.After <= 0 || i.Raised.After >= 5*time.Second {
 		o.t.Errorf("it was ended after %s, want less than 5s", i.Raised.After)
 	}
 	if at := i.Raised.At; at.Before(i.Started) || i.Ended.Before(at) || o.run.Ended.Before(i.Ended) {
@@ -107,4 +108,16 @@ func (o outcome) kept(name string) {
 	if !strings.Contains(string(o.stderr.bytes()), name) {
 		o.t.Errorf("muster run does not say that %s was kept", name)
 	}
+}
+
+// raisedAt returns when a task raised.
+func (o outcome) raisedAt(task string) time.Time {
+	o.t.Helper()
+	for _, i := range o.run.Tasks {
+		if i.Task.String() == task && i.Raised != nil {
+			return i.Raised.At
+		}
+	}
+	o.t.Fatalf("%s is not known to have raised", task)
+	return time.Time{}
 }

@@ -5,7 +5,6 @@ package frameworks
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // trainCurve runs the torch example as two ranks, from a bare command line.
@@ -16,6 +15,7 @@ func trainCurve(t *testing.T, args ...string) *trial {
 
 // The other rank fails as well, a moment later: its connection is reset.
 func TestTorchRankIsKilled(t *testing.T) {
+	t.Parallel()
 	for _, task := range []string{"worker-0", "worker-1"} {
 		t.Run(task, func(t *testing.T) {
 			t.Parallel()
@@ -34,16 +34,4 @@ func TestTorchRankRaises(t *testing.T) {
 	if end := o.ending("worker-1"); !strings.Contains(end, "Traceback") || !strings.HasSuffix(end, "ValueError: the curve is not finite") {
 		t.Errorf("its end:\n%s\nwant the traceback", end)
 	}
-}
-
-// raised returns when a task raised.
-func raised(t *testing.T, o outcome, task string) time.Time {
-	t.Helper()
-	for _, i := range o.run.Tasks {
-		if i.Task.String() == task && i.Raised != nil {
-			return i.Raised.At
-		}
-	}
-	t.Fatalf("%s is not known to have raised", task)
-	return time.Time{}
 }

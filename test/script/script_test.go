@@ -11,9 +11,14 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	taskhost "muster.dev/muster/internal/taskhost/process"
 )
 
-var update = flag.Bool("update", false, "write what commands say now into the scripts")
+var (
+	update = flag.Bool("update", false, "write what commands say now into the scripts")
+	given  = flag.String("binaries", "", "folder of a muster and a trainer to test instead of new ones")
+)
 
 // binaries is the folder of the muster and the trainer that the scripts run.
 var binaries string
@@ -28,6 +33,9 @@ func TestMain(m *testing.M) {
 }
 
 func buildAndRun(m *testing.M) int {
+	if binaries = *given; binaries != "" {
+		return m.Run()
+	}
 	dir, err := os.MkdirTemp("", "muster-script-")
 	if err == nil {
 		defer os.RemoveAll(dir)
@@ -96,6 +104,8 @@ func condition(name string) (bool, error) {
 	switch name {
 	case "root":
 		return os.Geteuid() == 0, nil
+	case "cgroups":
+		return taskhost.CgroupRoot() != "", nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)
 }

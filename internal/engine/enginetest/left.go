@@ -17,7 +17,7 @@ import (
 
 // What a run's folder may hold after its end: what people asked for, and what
 // they need to find out what went wrong.
-var kept = []string{"checkpoint", "host.log", "logs", "outputs", "owner.lock", "owner.log"}
+var kept = []string{"checkpoint", "host.lock", "host.log", "logs", "outputs", "owner.lock", "owner.log"}
 
 // A when is how long after its end it may take until nothing is left.
 type when time.Duration

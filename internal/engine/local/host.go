@@ -27,7 +27,7 @@ func (n *node) start() (*taskhost.Process, error) {
 		h, err := taskhost.Start(n.e.config.Exe, n.run.Dir, iso, !n.run.Attached)
 		if err == nil {
 			crash.Point("local.before-greet")
-			err = n.greet(h.Conn)
+			err = n.greet(h.Conn, &h.Record)
 			crash.Point("local.greeted")
 			if err == nil {
 				n.e.works(iso, n.run)
@@ -35,6 +35,10 @@ func (n *node) start() (*taskhost.Process, error) {
 				return h, nil
 			}
 			_ = h.Conn.Close()
+			_ = h.Handle.Close()
+			if problem.KindOf(err) == problem.Stale {
+				return nil, err
+			}
 		}
 		last = err
 	}
@@ -64,9 +68,13 @@ func (e *Engine) works(iso taskhost.Isolation, run engine.Run) {
 }
 
 // greet says hello to a host and waits for its answer.
-func (n *node) greet(conn net.Conn) error {
+func (n *node) greet(conn net.Conn, rec *taskhost.Record) error {
+	record, err := rec.Encode()
+	if err != nil {
+		return err
+	}
 	hello := &wire.Hello{Version: wire.Version, Run: n.run.ID, Fence: n.run.Fence, Config: &wire.Config{
-		Dir: n.run.Dir, Attached: n.run.Attached, Signal: n.run.Signal, Grace: n.run.Grace, LogLimit: n.run.LogLimit,
+		Dir: n.run.Dir, Record: record, Attached: n.run.Attached, Signal: n.run.Signal, Grace: n.run.Grace, LogLimit: n.run.LogLimit,
 		Own: []string{n.e.config.Exe, "own", n.run.Dir},
 	}}
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
@@ -131,7 +139,7 @@ func (n *node) reconnect(h *taskhost.Process, gone chan struct{}) {
 	}
 	conn, err := taskhost.Dial(n.run.Dir)
 	if err == nil {
-		err = n.greet(conn)
+		err = n.greet(conn, &h.Record)
 	}
 	switch {
 	case problem.KindOf(err) == problem.Stale:
@@ -178,7 +186,7 @@ func (n *node) findHost() {
 	h := &taskhost.Process{Record: *rec, Handle: handle}
 	for !isGone(handle, 0) {
 		if h.Conn, err = taskhost.Dial(n.run.Dir); err == nil {
-			err = n.greet(h.Conn)
+			err = n.greet(h.Conn, rec)
 		}
 		if problem.KindOf(err) == problem.Stale {
 			n.markStale("a newer owner has taken over")

@@ -43,6 +43,7 @@ type Hello struct {
 // Config is what a host must know before its first task.
 type Config struct {
 	Dir      string        `json:"dir"`      // the run's folder
+	Record   []byte        `json:"record"`   // by which later owners find the host; opaque
 	Attached bool          `json:"attached"` // the tasks end when the owner does
 	Signal   string        `json:"signal"`   // asks tasks to end when the leash breaks
 	Grace    time.Duration `json:"grace"`

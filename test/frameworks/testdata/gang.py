@@ -1,4 +1,5 @@
 """An MXNet gang that adds a few numbers up, and behaves as its argument says."""
+import ctypes
 import logging
 import os
 import sys
@@ -42,6 +43,8 @@ def survive():
         sys.exit(3)
     except SystemExit:
         print("did not exit")
+    # An extension that meets an exception prints it in this way.
+    ctypes.pythonapi.PyRun_SimpleString(b"raise KeyError('printed by an extension')")
     thread = threading.Thread(target=lambda: 1 // 0)
     thread.start()
     thread.join()
