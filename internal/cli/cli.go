@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -66,9 +67,9 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	for group, list := range map[string][]*cobra.Command{
-		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newRmCommand(a)},
-		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a)},
-		"other": {newDoctorCommand(a), newVersionCommand(a)},
+		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newRerunCommand(a), newRmCommand(a)},
+		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a), newFilesCommand(a), newCpCommand(a)},
+		"other": {newPruneCommand(a), newDoctorCommand(a), newVersionCommand(a)},
 	} {
 		for _, c := range list {
 			c.GroupID, c.Args = group, asUsage(c.Args)
@@ -107,7 +108,7 @@ func asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 // forRun says whether a command's exit code stands for a run's, so that ours
 // must keep out of the way of the tasks'.
 func forRun(c *cobra.Command) bool {
-	return c != nil && (c.Name() == "run" || c.Name() == "wait" || c.Name() == "attach")
+	return c != nil && slices.Contains([]string{"run", "rerun", "wait", "attach"}, c.Name())
 }
 
 // exitCode prints an error and turns it into an exit code.

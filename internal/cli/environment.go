@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,14 +16,10 @@ import (
 // roleEnvironments resolves what a job file leaves to the submitting machine:
 // variables passed on by name, and files of variables. Their values may be
 // secret, so they go beside the spec, never into it.
-func roleEnvironments(s *run.Submission, base string) error {
+func roleEnvironments(s *run.Submission) error {
 	for name, r := range s.Spec.Roles {
 		if r.EnvFile != "" {
-			path := r.EnvFile
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(base, path)
-			}
-			values, err := readEnvFile(path)
+			values, err := readEnvFile(r.EnvFile)
 			if err != nil {
 				return err
 			}

@@ -55,10 +55,10 @@ func TestRoleEnvironments(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := run.Submission{Spec: job.Spec{Roles: map[string]*job.Role{
-		"worker": {EnvFile: "vars", Env: map[string]string{"LR": "2"}, EnvFrom: []string{"TOKEN"}},
+		"worker": {EnvFile: filepath.Join(dir, "vars"), Env: map[string]string{"LR": "2"}, EnvFrom: []string{"TOKEN"}},
 		"server": {},
 	}}}
-	if err := roleEnvironments(&s, dir); err != nil {
+	if err := roleEnvironments(&s); err != nil {
 		t.Fatal(err)
 	}
 	// What the job file writes wins over its env_file, and stays where it is.
@@ -71,11 +71,11 @@ func TestRoleEnvironments(t *testing.T) {
 	}
 
 	s.Spec.Roles["server"].EnvFrom = []string{"NOWHERE"}
-	if err := roleEnvironments(&s, dir); err == nil || !strings.Contains(err.Error(), "roles.server.env.NOWHERE") {
+	if err := roleEnvironments(&s); err == nil || !strings.Contains(err.Error(), "roles.server.env.NOWHERE") {
 		t.Errorf("a variable that is not there: %v", err)
 	}
 	s.Spec.Roles["server"] = &job.Role{EnvFile: "none"}
-	if err := roleEnvironments(&s, dir); err == nil || !strings.Contains(err.Error(), "none") {
+	if err := roleEnvironments(&s); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

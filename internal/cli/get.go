@@ -14,24 +14,37 @@ import (
 
 func newGetCommand(a *app) *cobra.Command {
 	var format string
+	var watch bool
 	c := &cobra.Command{
 		Use: "get [RUN]", Short: "Show a run and its tasks", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			_, r, err := a.find(c.Context(), args)
+			svc, r, err := a.find(c.Context(), args)
 			if err != nil {
 				return err
 			}
 			if format != "" && format != "wide" {
 				return a.print(format, r, r.ID)
 			}
-			st := ui.Detect(a.stdout, a.env)
-			fmt.Fprint(a.stdout, st.Table(psRows([]run.Run{r}, format == "wide", time.Now())), "\n", st.Table(taskRows(r)))
-			fmt.Fprintf(a.stdout, "\nkept in %s\n", r.Origin.RunDir)
+			draw := func(runs []run.Run) string { return a.drawRun(runs[0], format == "wide") }
+			if watch {
+				return a.watch(c.Context(), func() ([]run.Run, bool, error) {
+					now, err := svc.Get(c.Context(), r.ID)
+					return []run.Run{now}, now.Done(), err
+				}, draw)
+			}
+			fmt.Fprint(a.stdout, draw([]run.Run{r}))
 			return nil
 		},
 	}
 	formatFlag(c, &format, "json|yaml|wide|name")
+	watchFlag(c, &watch)
 	return c
+}
+
+// drawRun is a run, its tasks, and where its files are.
+func (a *app) drawRun(r run.Run, wide bool) string {
+	st := ui.Detect(a.stdout, a.env)
+	return fmt.Sprintf("%s\n%s\nkept in %s\n", st.Table(psRows([]run.Run{r}, wide, time.Now())), st.Table(taskRows(r)), r.Origin.RunDir)
 }
 
 func taskRows(r run.Run) [][]string {

@@ -11,7 +11,8 @@ import (
 )
 
 func newAttachCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var show []string
+	c := &cobra.Command{
 		Use: "attach [RUN]", Short: "Watch a run that goes on elsewhere; Ctrl-C only ends the watching", Args: cobra.MaximumNArgs(1),
 		Long: "Attach shows a run as muster run does and exits with its code. Ctrl-C ends the watching, not the run.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -20,9 +21,14 @@ func newAttachCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return newSession(a, svc, r, false).follow(c.Context(), signals, run.LogQuery{Tail: attachTail, Follow: true})
+			if err := checkShown(&r.Spec, show); err != nil {
+				return err
+			}
+			return newSession(a, svc, r, false).follow(c.Context(), signals, run.LogQuery{Tasks: show, Tail: attachTail, Follow: true})
 		},
 	}
+	showFlag(c, &show)
+	return c
 }
 
 // attachTail is how many lines of each task attach shows of what was before.

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,11 @@ import (
 
 type psOptions struct {
 	all    bool
+	watch  bool
+	labels []string
 	format string
+
+	chosen selector
 }
 
 // recent is how many ended runs ps shows besides the active ones.
@@ -24,10 +30,17 @@ func newPsCommand(a *app) *cobra.Command {
 	var o psOptions
 	c := &cobra.Command{
 		Use: "ps", Short: "List runs: the active ones, then the last 10", Args: cobra.NoArgs, Aliases: []string{"list", "ls"},
-		RunE: func(c *cobra.Command, _ []string) error { return runPs(c.Context(), a, o) },
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			if o.chosen, err = parseSelector(c, o.labels); err != nil {
+				return err
+			}
+			return runPs(c.Context(), a, o)
+		},
 	}
 	c.Flags().BoolVarP(&o.all, "all", "a", false, "all runs")
+	c.Flags().StringArrayVarP(&o.labels, "label", "l", nil, "only runs with this label: team=vision, or team")
 	formatFlag(c, &o.format, "json|yaml|wide|name")
+	watchFlag(c, &o.watch)
 	return c
 }
 
@@ -36,7 +49,17 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 	if err != nil {
 		return err
 	}
-	runs, err := listRuns(ctx, svc, o.all)
+	sweep(ctx, svc)
+	table := func(runs []run.Run) string {
+		return ui.Detect(a.stdout, a.env).Table(psRows(runs, o.format == "wide", time.Now()))
+	}
+	if o.watch {
+		return a.watch(ctx, func() ([]run.Run, bool, error) {
+			runs, err := listRuns(ctx, svc, o)
+			return runs, false, err
+		}, table)
+	}
+	runs, err := listRuns(ctx, svc, o)
 	if err != nil {
 		return err
 	}
@@ -51,33 +74,43 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		return a.print(o.format, runs, names...)
 	}
 	if len(runs) == 0 {
-		fmt.Fprintln(a.stderr, "no runs yet: muster run -- COMMAND")
+		fmt.Fprintln(a.stderr, noRuns(o))
 		return nil
 	}
-	fmt.Fprint(a.stdout, ui.Detect(a.stdout, a.env).Table(psRows(runs, o.format == "wide", time.Now())))
+	fmt.Fprint(a.stdout, table(runs))
 	return nil
 }
 
-// listRuns returns the active runs and the last few that have ended, or all.
-func listRuns(ctx context.Context, svc run.Service, all bool) ([]run.Run, error) {
-	if all {
+func noRuns(o psOptions) string {
+	if len(o.chosen) > 0 {
+		return "no runs with -l " + strings.Join(o.chosen, ",")
+	}
+	return "no runs yet: muster run -- COMMAND"
+}
+
+// listRuns returns the active runs and the last few that have ended, or all;
+// with labels, of those that have them.
+func listRuns(ctx context.Context, svc run.Service, o psOptions) ([]run.Run, error) {
+	if o.all || len(o.chosen) > 0 {
 		page, err := svc.List(ctx, run.Query{})
-		return page.Runs, err
+		runs := slices.DeleteFunc(page.Runs, func(r run.Run) bool { return !o.chosen.chooses(r.Spec.Labels) })
+		if !o.all {
+			runs = append(slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return r.Done() }), lastEnded(runs)...)
+		}
+		return runs, err
 	}
 	active, err := svc.List(ctx, run.Query{Active: true})
 	if err != nil {
 		return nil, err
 	}
-	runs := active.Runs
-	last, err := svc.List(ctx, run.Query{Limit: recent + len(runs)})
-	ended := 0
-	for _, r := range last.Runs {
-		if r.Done() && ended < recent {
-			runs = append(runs, r)
-			ended++
-		}
-	}
-	return runs, err
+	last, err := svc.List(ctx, run.Query{Limit: recent + len(active.Runs)})
+	return append(active.Runs, lastEnded(last.Runs)...), err
+}
+
+// lastEnded are the first few of runs that have ended.
+func lastEnded(runs []run.Run) []run.Run {
+	ended := slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return !r.Done() })
+	return ended[:min(recent, len(ended))]
 }
 
 func psRows(runs []run.Run, wide bool, now time.Time) [][]string {

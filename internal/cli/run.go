@@ -28,6 +28,8 @@ type runOptions struct {
 	gpus      int
 	detach    bool
 	isolation string
+	show      []string
+	labels    []string
 
 	changed func(flag string) bool
 }
@@ -58,9 +60,11 @@ func newRunCommand(a *app) *cobra.Command {
 	f.StringVar(&o.name, "name", "", "name of the job (default the script's)")
 	f.StringVar(&o.code, "code", "", "freeze this folder and run in a copy of it (default in place)")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "set a variable, K=V, or pass one on, K")
+	f.StringArrayVarP(&o.labels, "label", "l", nil, "label it, K=V, for muster ps -l")
 	f.IntVar(&o.restarts, "restarts", 0, "how often a failed gang may be started again")
 	f.IntVar(&o.gpus, "gpus", 0, "GPUs for each worker; 0 to try a job on the CPU")
 	f.BoolVarP(&o.detach, "detach", "d", false, "return when it runs and print only its id")
+	showFlag(c, &o.show)
 	f.StringVar(&o.isolation, "isolation", "", "auto or none")
 	return c
 }
@@ -78,7 +82,7 @@ func runRun(ctx context.Context, a *app, c *cobra.Command, o runOptions, args []
 		return runDetached(ctx, a, svc, s)
 	}
 	s.Attached = true
-	return runAttached(ctx, a, svc, s)
+	return runAttached(ctx, a, svc, s, o.show)
 }
 
 // submission makes a submission of what the command line says.
@@ -172,10 +176,13 @@ func fileJob(s *run.Submission, o runOptions) error {
 	if s.Spec.Name == "" {
 		s.Spec.Name = nameFrom([]string{base})
 	}
-	if c := s.Spec.Code; c != nil && c.Path != "" && !filepath.IsAbs(c.Path) {
-		c.Path = filepath.Join(base, c.Path)
+	if err := resolvePaths(&s.Spec, base); err != nil {
+		return err
 	}
-	return roleEnvironments(s, base)
+	if err := roleEnvironments(s); err != nil {
+		return err
+	}
+	return readSecrets(s)
 }
 
 const maxJobFile = 1 << 20
@@ -212,6 +219,9 @@ func override(s *run.Submission, o runOptions) error {
 	}
 	if o.isolation != "" {
 		s.Spec.Isolation = o.isolation
+	}
+	if err := setLabels(s, o.labels); err != nil {
+		return err
 	}
 	if o.changed("restarts") {
 		s.Spec.Restart.Limit = o.restarts

@@ -28,14 +28,17 @@ type session struct {
 }
 
 // runAttached submits a job and stays with it.
-func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission) error {
+func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission, show []string) error {
 	// Caught from before the submission on, so that none finds us unprepared.
 	signals := catchSignals()
+	if err := checkShown(&s.Spec, show); err != nil {
+		return err
+	}
 	r, err := svc.Submit(ctx, s)
 	if err != nil {
 		return err
 	}
-	return newSession(a, svc, r, true).follow(ctx, signals, run.LogQuery{Tail: -1, Follow: true})
+	return newSession(a, svc, r, true).follow(ctx, signals, run.LogQuery{Tasks: show, Tail: -1, Follow: true})
 }
 
 func newSession(a *app, svc run.Service, r run.Run, owner bool) *session {
@@ -170,15 +173,7 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 	}
 	fmt.Fprintln(a.stdout, r.ID)
 	fmt.Fprintln(a.stderr, "muster: "+headline(r))
-	enough := errors.New("enough")
-	err = svc.Watch(ctx, r.ID, func(now run.Run) error {
-		r = now
-		if underWay(r) {
-			return enough
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, enough) {
+	if r, err = until(ctx, svc, r, underWay); err != nil {
 		return err
 	}
 	if r.Phase == run.Failed {

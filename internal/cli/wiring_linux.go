@@ -13,6 +13,7 @@ import (
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/store/sqlite"
 	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/container"
 )
 
 // internalCommand carries out what muster starts itself as.
@@ -27,6 +28,8 @@ func internalCommand(args []string) (code int, ours bool) {
 		return own(args[1:]), true
 	case "rank":
 		return rank.Main(args[1:]), true
+	case container.InitCommand:
+		return container.Main(args[1:]), true
 	}
 	return 0, false
 }

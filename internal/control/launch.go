@@ -52,14 +52,14 @@ func (l *launcher) fill(r *run.Run, seen engine.Observed, want *engine.Desired) 
 			holding[i.Instance] = i.State == engine.Holding
 		}
 	}
-	fw, err := rendezvous.ByName(r.Spec.Framework.Name)
-	if err != nil {
-		return err
-	}
 	for n := range want.Tasks {
 		w := &want.Tasks[n]
 		if w.State != engine.Launched || !holding[w.Instance] {
 			continue
+		}
+		fw, err := rendezvous.ByName(r.Spec.Framework.Name)
+		if err != nil {
+			return err
 		}
 		plan, err := fw.Launch(&r.Spec, cluster, w.Instance.Task)
 		if err != nil {
@@ -168,7 +168,7 @@ func (l *launcher) threads(r *run.Run, role *job.Role) int {
 
 // own are the variables that every task of every job sees.
 func (l *launcher) own(r *run.Run, i job.Instance) map[string]string {
-	return map[string]string{
+	env := map[string]string{
 		"MUSTER_RUN":            r.ID,
 		"MUSTER_JOB":            r.Spec.Name,
 		"MUSTER_ATTEMPT":        strconv.Itoa(i.Attempt),
@@ -178,4 +178,9 @@ func (l *launcher) own(r *run.Run, i job.Instance) map[string]string {
 		"MUSTER_OUTPUT_DIR":     filepath.Join(l.dir, outputsDir),
 		"MUSTER_CHECKPOINT_DIR": filepath.Join(l.dir, checkpoints),
 	}
+	if r.Group != nil {
+		env["MUSTER_GROUP"] = r.Group.ID
+		env["MUSTER_GROUP_DIR"] = filepath.Join(l.dir, "..", "..", "groups", r.Group.ID)
+	}
+	return env
 }

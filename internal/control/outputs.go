@@ -151,6 +151,9 @@ func copyFile(from, to string) error {
 	if cerr := out.Close(); err == nil {
 		err = cerr
 	}
+	if st, serr := in.Stat(); err == nil && serr == nil {
+		err = os.Chtimes(tmp, st.ModTime(), st.ModTime()) // who looks for the newest checkpoint finds it
+	}
 	if err != nil {
 		_ = os.Remove(tmp)
 		return err

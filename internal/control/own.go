@@ -92,6 +92,9 @@ func (p *Plane) Own(ctx context.Context, id string, force bool) error {
 		o.extra = max(time.Duration(process.Monotonic()-r.Progress.Saved), 0)
 	}
 	o.drive(ctx)
+	if r, err := p.config.Store.Get(ctx, id); err == nil && o.err == nil && !r.Done() {
+		p.rescue(&r) // resumed while we were leaving
+	}
 	return o.err
 }
 
@@ -182,9 +185,18 @@ func (o *owner) loop(ctx context.Context) error {
 			return ctx.Err()
 		}
 		o.showUsage()
+		was := o.run.Phase
 		next, err := o.step(ctx)
-		if err != nil || o.run.Done() {
+		switch {
+		case err != nil || o.run.Done():
 			return errors.Join(err, o.finish(ctx, err))
+		case sleeps(&o.run) && !o.unsaved:
+			return o.rest(ctx)
+		case was == run.Suspended && o.run.Phase == run.Pending:
+			o.nudge() // it has to be given again what it needs
+			_ = o.p.round(ctx)
+		case was != run.Suspended && o.run.Phase == run.Suspended:
+			_ = o.p.round(ctx) // what it had is free
 		}
 		wake.Stop()
 		if next > 0 {
@@ -268,11 +280,14 @@ func (o *owner) collect(r *run.Run) {
 // missing says that something wanted is not there although it was asked for: a
 // host that dies takes with it the places that it held.
 func missing(want *engine.Desired, seen engine.Observed) bool {
-	there := map[job.Instance]bool{}
+	there := map[job.Instance]engine.State{}
 	for _, i := range seen.Instances {
-		there[i.Instance] = true
+		there[i.Instance] = i.State
 	}
-	return slices.ContainsFunc(want.Tasks, func(w engine.Want) bool { return w.State != engine.Stopped && !there[w.Instance] })
+	return slices.ContainsFunc(want.Tasks, func(w engine.Want) bool {
+		state, ok := there[w.Instance]
+		return w.State != engine.Stopped && !ok || w.State == engine.Launched && state == engine.Holding
+	})
 }
 
 // save stores what was decided, if anything was, and tells who is watching.
@@ -331,7 +346,7 @@ func (o *owner) store(ctx context.Context, r *run.Run) error {
 // keepOthers takes into r what others than its owner write: intents, and what
 // the run is given or waits for.
 func keepOthers(r, stored *run.Run) {
-	r.Intent, r.Rev, r.Grant = stored.Intent, stored.Rev, stored.Grant
+	r.Intent, r.Rev, r.Grant, r.Needs = stored.Intent, stored.Rev, stored.Grant, stored.Needs
 	if r.Phase == run.Pending && stored.Phase == run.Pending {
 		r.Reason = stored.Reason
 	}
@@ -348,6 +363,18 @@ func sameButClock(a, b run.Run) bool {
 	return reflect.DeepEqual(a, b)
 }
 
+// rest leaves a suspended run: nothing of it is alive, and whoever resumes or
+// stops it starts an owner.
+func (o *owner) rest(ctx context.Context) error {
+	if err := o.p.config.Engine.Forget(ctx, o.p.engineRun(&o.run)); err != nil {
+		return err
+	}
+	for _, name := range []string{liveName, liveName + ".new"} {
+		_ = os.Remove(filepath.Join(o.dir, name))
+	}
+	return o.p.round(ctx) // somebody may have waited for what it had
+}
+
 // finish leaves nothing behind of a run that has ended. After an error it
 // leaves all as it is, for the next owner.
 func (o *owner) finish(ctx context.Context, err error) error {
@@ -359,11 +386,11 @@ func (o *owner) finish(ctx context.Context, err error) error {
 		return err
 	}
 	crash.Point("owner.after-forget")
-	// The last of them says that all of it is done.
-	for _, name := range []string{liveName, liveName + ".new", nudgeName, reserveName, privateName} {
-		_ = os.Remove(filepath.Join(o.dir, name))
+	o.p.leaveOnlyRecord(o.run.ID)
+	if err := o.p.stopOthers(ctx, &o.run); err != nil {
+		return err
 	}
-	if g := o.run.Grant; g != nil && (g.Slots > 0 || len(g.GPUs) > 0) {
+	if g := o.run.Grant; o.run.Group != nil || g != nil && (g.Slots > 0 || len(g.GPUs) > 0) {
 		return o.p.round(ctx) // somebody may have waited for it
 	}
 	return nil

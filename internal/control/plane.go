@@ -37,11 +37,14 @@ type Plane struct {
 	owned  map[string]*owner
 
 	rescued map[string]time.Time // when an owner was last started, by run
+	start   func(id string) error
 }
 
 // New returns a Plane.
 func New(c Config) *Plane {
-	return &Plane{config: c, code: &snapshot.Store{Dir: filepath.Join(c.StateDir, "code")}, owned: map[string]*owner{}, rescued: map[string]time.Time{}}
+	p := &Plane{config: c, code: &snapshot.Store{Dir: filepath.Join(c.StateDir, "code")}, owned: map[string]*owner{}, rescued: map[string]time.Time{}}
+	p.start = p.spawnOwner
+	return p
 }
 
 // runDir is the folder of a run: its records, logs, outputs and checkpoints.

@@ -40,6 +40,9 @@ func (p *Plane) admit(r *run.Run) error {
 
 // round gives what is free to the runs that wait, and wakes those that got it.
 func (p *Plane) round(ctx context.Context) error {
+	if err := p.settleNeeds(ctx); err != nil {
+		return err
+	}
 	var granted []string
 	attached := map[string]bool{}
 	err := p.config.Store.UpdateActive(ctx, func(active []*run.Run) error {
@@ -62,4 +65,10 @@ func (p *Plane) round(ctx context.Context) error {
 // per run that waits would fill the machine.
 func waits(r *run.Run) bool {
 	return r.Phase == run.Pending && r.Grant == nil && r.Intent.Want != run.WantStop && r.Intent.Want != run.WantSuspend && r.Spec.Limits.Queue == 0
+}
+
+// sleeps says that a run is suspended and needs no owner until somebody wants
+// something else of it. An attached one keeps its own, with which it ends.
+func sleeps(r *run.Run) bool {
+	return r.Phase == run.Suspended && r.Intent.Want == run.WantSuspend && !r.Attached
 }

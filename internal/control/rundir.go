@@ -113,6 +113,14 @@ func (l *lock) release() { _ = l.f.Close() }
 // later: only the fence keeps an old owner from doing harm.
 func (l *lock) holds() bool { return sameFile(l.f, l.f.Name()) }
 
+// leaveOnlyRecord removes what only a run under way needs. The last of it says
+// that all of it is done.
+func (p *Plane) leaveOnlyRecord(id string) {
+	for _, name := range []string{secretsDir, liveName, liveName + ".new", nudgeName, reserveName, privateName} {
+		_ = os.RemoveAll(filepath.Join(p.runDir(id), name))
+	}
+}
+
 // nudge tells the owner of a run, wherever it is, that there is a new intent.
 func (p *Plane) nudge(id string) {
 	p.mu.Lock()

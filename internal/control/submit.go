@@ -82,23 +82,19 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 	}
 	dir := p.runDir(r.ID)
 	v := private{rendezvous.Strip(s.Env), s.RoleEnv}
-	err := makeRunDir(dir)
-	if err == nil {
-		err = p.freeze(ctx, &r)
-	}
-	if err == nil {
-		err = keepSecrets(dir, &r.Spec, s.Secrets, &v)
-	}
-	if err == nil {
-		err = p.placeInputs(ctx, &r, &v)
-	}
-	if err == nil {
-		p.outputEnv(&r, &v)
-		err = writePrivate(dir, v)
-	}
-	if err != nil {
-		_ = os.RemoveAll(dir)
-		return r, stateProblem(err, p.config.StateDir)
+	for _, step := range []func() error{
+		func() error { return makeRunDir(dir) },
+		func() error { return p.freeze(ctx, &r) },
+		func() error { return p.inherit(ctx, &r, s.Resume) },
+		func() error { return p.markExpiry(&r) },
+		func() error { return keepSecrets(dir, &r.Spec, s.Secrets, &v) },
+		func() error { return p.placeInputs(ctx, &r, &v) },
+		func() error { p.outputEnv(&r, &v); return writePrivate(dir, v) },
+	} {
+		if err := step(); err != nil {
+			_ = os.RemoveAll(dir)
+			return r, stateProblem(err, p.config.StateDir)
+		}
 	}
 	return r, nil
 }
@@ -108,6 +104,9 @@ func (p *Plane) freeze(ctx context.Context, r *run.Run) error {
 	c := r.Spec.Code
 	if c == nil {
 		return nil
+	}
+	if r.Origin.Code != "" {
+		return p.reuse(ctx, r)
 	}
 	root := c.Path
 	if !filepath.IsAbs(root) {
@@ -162,6 +161,11 @@ func (p *Plane) startOwner(id string) error {
 	p.mu.Lock()
 	p.rescued[id] = time.Now()
 	p.mu.Unlock()
+	return p.start(id)
+}
+
+// spawnOwner is startOwner in a process of its own.
+func (p *Plane) spawnOwner(id string) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -188,7 +192,7 @@ func ownerEnv(env []string, stateDir string) []string {
 	out := []string{"MUSTER_STATE_DIR=" + stateDir}
 	for _, kv := range env {
 		switch name, _, _ := strings.Cut(kv, "="); name {
-		case "HOME", "PATH", "TZ", "LANG", "TMPDIR", "GOCOVERDIR", "MUSTER_CRASH_AT":
+		case "HOME", "PATH", "TZ", "LANG", "TMPDIR", "GOCOVERDIR", "MUSTER_CRASH_AT", "MUSTER_SLOTS", "MUSTER_GPUS", "XDG_CONFIG_HOME":
 			out = append(out, kv)
 		}
 	}
@@ -201,7 +205,7 @@ func ownerEnv(env []string, stateDir string) []string {
 // owner takes a moment to begin, so it is tried once a second at most.
 func (p *Plane) rescue(r *run.Run) {
 	node, _ := os.Hostname()
-	if r.Origin.Node != node || r.Done() && !p.unfinished(r.ID) || owned(p.runDir(r.ID)) {
+	if r.Origin.Node != node || r.Done() && !p.unfinished(r.ID) || sleeps(r) || owned(p.runDir(r.ID)) {
 		return
 	}
 	p.mu.Lock()

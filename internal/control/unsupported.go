@@ -29,7 +29,6 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 	}
 	refuse(s.Checkpoint != "", "checkpoint", later, "use $MUSTER_CHECKPOINT_DIR")
 	refuse(s.Code != nil && s.Code.Git != "", "code.git", later, "clone it and give the path")
-	refuse(s.Cleanup.TTL != 0, "cleanup.ttl", later, "muster rm")
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")

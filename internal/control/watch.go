@@ -64,10 +64,22 @@ func (o *owner) watch(ctx context.Context, seen func(run.Run) error) error {
 		}
 		select {
 		case <-changes:
+		case <-o.done:
+			if !o.ended() {
+				return errNotOwned
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
+}
+
+// ended says that the owner has nothing more to tell but its run's end, or why
+// it failed.
+func (o *owner) ended() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.run.Done() || o.err != nil
 }
 
 // withUsage adds to a run what is never stored.

@@ -126,6 +126,10 @@ type Launch struct {
 
 	Memory int64   `json:"memory,omitempty"` // bytes, 0 for no limit
 	CPUs   float64 `json:"cpus,omitempty"`
+
+	// Container is what the process is put into; nil for none. Dir is then ""
+	// when nobody has said where to work.
+	Container *Container `json:"container,omitempty"`
 }
 
 // A Probe is evidence, seen from outside, that a task has joined the others:

@@ -40,6 +40,7 @@ func TestCheck(t *testing.T) {
 		{"an unknown role", func(s *Spec) { s.Roles["wroker"] = &Role{Replicas: 1, Run: "x"} }, `roles.wroker: framework mxnet has no role "wroker"`},
 		{"negative replicas", worker(func(r *Role) { r.Replicas = -1 }), "roles.worker.replicas: must be at least 0, is -1"},
 		{"too many replicas", worker(func(r *Role) { r.Replicas = 10001 }), "roles.worker.replicas: must be at most 10000"},
+		{"more tasks than there may be", worker(func(r *Role) { r.Replicas, r.Procs = 5000, "3" }), "roles.worker.procs: 5000 replicas of 3 processes are more than 10000 tasks"},
 		{"procs in words", worker(func(r *Role) { r.Procs = "two" }), `roles.worker.procs: "two" is neither`},
 		{"run and command", worker(func(r *Role) { r.Command = []string{"x"} }), "roles.worker.run: run cannot be given together"},
 		{"args without image", worker(func(r *Role) { r.Run, r.Args = "", []string{"x"} }), "roles.worker.args: args alone need an image"},

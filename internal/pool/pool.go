@@ -53,6 +53,10 @@ func (c Capacity) Impossible(want Claim) string {
 func Round(c Capacity, active []*run.Run) (granted []string) {
 	l := newLedger(c, active)
 	for _, r := range waiting(active) {
+		if why := l.dependent(r); why != "" {
+			r.Reason = why
+			continue
+		}
 		want := ClaimOf(&r.Spec)
 		if why := l.short(want); why != "" {
 			r.Reason = why
@@ -86,13 +90,17 @@ type ledger struct {
 	gpus  []string // free
 	users map[string][]string
 	ahead map[string][]string // who waits for "slots" or "gpus"
+	group map[string]int      // how many of a group have been given their turn
 }
 
 func newLedger(c Capacity, active []*run.Run) *ledger {
-	l := &ledger{c: c, slots: c.Slots, gpus: slices.Clone(c.GPUs), users: map[string][]string{}, ahead: map[string][]string{}}
+	l := &ledger{c: c, slots: c.Slots, gpus: slices.Clone(c.GPUs), users: map[string][]string{}, ahead: map[string][]string{}, group: map[string]int{}}
 	for _, r := range active {
 		if r.Grant == nil {
 			continue
+		}
+		if r.Group != nil {
+			l.group[r.Group.ID]++
 		}
 		l.slots -= r.Grant.Slots
 		if r.Grant.Slots > 0 {
@@ -106,6 +114,22 @@ func newLedger(c Capacity, active []*run.Run) *ledger {
 		}
 	}
 	return l
+}
+
+// dependent says which others of its group a run has to wait for, "" for none.
+// It stands in nobody's way meanwhile.
+func (l *ledger) dependent(r *run.Run) string {
+	if len(r.Needs) > 0 {
+		names := make([]string, len(r.Needs))
+		for i, n := range r.Needs {
+			names[i] = n.Job
+		}
+		return "needs " + list(names)
+	}
+	if g := r.Group; g != nil && g.MaxParallel > 0 && l.group[g.ID] >= g.MaxParallel {
+		return fmt.Sprintf("%d jobs of its group run, max_parallel is %d", l.group[g.ID], g.MaxParallel)
+	}
+	return ""
 }
 
 // short says what a claim has to wait for, "" for nothing.
@@ -166,6 +190,9 @@ func (l *ledger) give(r *run.Run) {
 		}
 		g.GPUs[t.String()] = slices.Clone(l.gpus[:n])
 		l.gpus = l.gpus[n:]
+	}
+	if r.Group != nil {
+		l.group[r.Group.ID]++
 	}
 	r.Grant, r.Reason = g, ""
 }

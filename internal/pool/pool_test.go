@@ -57,6 +57,24 @@ func TestRound(t *testing.T) {
 	}
 }
 
+func TestGroups(t *testing.T) {
+	of := func(id string, age int, needs ...string) *run.Run {
+		r := pending(id, age, 0, 1, 0)
+		r.Group = &run.Group{ID: "g", Job: id, MaxParallel: 2}
+		for _, n := range needs {
+			r.Needs = append(r.Needs, run.Need{Run: n, Job: n})
+		}
+		return r
+	}
+	runs := []*run.Run{of("a", 1, "x"), of("b", 2), of("c", 3), of("d", 4)}
+	if got := Round(Capacity{}, runs); !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("granted %v", got)
+	}
+	if runs[0].Reason != "needs x" || runs[3].Reason != "2 jobs of its group run, max_parallel is 2" {
+		t.Errorf("reasons %q, %q", runs[0].Reason, runs[3].Reason)
+	}
+}
+
 func TestImpossible(t *testing.T) {
 	if got := (Capacity{}).Impossible(Claim{GPUs: 2}); got != "it needs 2 GPUs, and this machine has 0" {
 		t.Error(got)

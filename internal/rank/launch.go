@@ -134,8 +134,11 @@ func line(flavour string, r request, s setting) []string {
 	if s.root {
 		args = addUnless(args, r.options, "--allow-run-as-root")
 	}
-	if !slices.Contains(r.options, "orte_tmpdir_base") {
-		args = append(args, "--mca", "orte_tmpdir_base", s.tmp)
+	// In their own places they would outlive an mpirun that is killed.
+	for _, place := range []string{"orte_tmpdir_base", "btl_vader_backing_directory"} {
+		if !slices.Contains(r.options, place) {
+			args = append(args, "--mca", place, s.tmp)
+		}
 	}
 	if r.ranks > s.cores && !slices.Contains(r.options, "mpi_yield_when_idle") {
 		args = append(args, "--mca", "mpi_yield_when_idle", "1") // ranks that wait would keep others from the cores

@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"muster.dev/muster/internal/taskhost"
 )
 
 // role is the role whose tasks are the ranks.
@@ -84,7 +86,7 @@ func openMeeting(runDir string) (*meeting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("MUSTER_ATTEMPT: %w", err)
 	}
-	path := filepath.Join(runDir, "ranks", strconv.Itoa(attempt))
+	path := filepath.Join(runDir, taskhost.RanksName, strconv.Itoa(attempt))
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}

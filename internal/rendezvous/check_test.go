@@ -76,6 +76,30 @@ func TestCheck(t *testing.T) {
 		}), "env.GLOO_SOCKET_IFNAME: set by Muster for torch; remove it"},
 		{"sockets that are files", mx(func(s *job.Spec) { s.Roles["worker"].Env = map[string]string{"DMLC_LOCAL": "1"} }),
 			"roles.worker.env.DMLC_LOCAL: its sockets are files that stay behind and that Muster cannot watch; remove it"},
+		{"jax, sound", as("jax", map[string]*job.Role{"worker": {Replicas: 2, Procs: "2", Run: "x"}}), ""},
+		{"jax with a variable that it reads", as("jax", map[string]*job.Role{"worker": {Replicas: 2, Env: map[string]string{"JAX_PROCESS_ID": "0"}}}),
+			"env.JAX_PROCESS_ID: set by Muster for jax; remove it"},
+		{"tensorflow, sound", as("tensorflow", map[string]*job.Role{"chief": {Replicas: 1}, "ps": {Replicas: 2}}), ""},
+		{"tensorflow without anybody to train", as("tensorflow", map[string]*job.Role{"ps": {Replicas: 2}}),
+			"roles.worker.replicas: must be at least 1 for tensorflow, is 0"},
+		{"tensorflow with two chiefs", as("tensorflow", map[string]*job.Role{"chief": {Replicas: 2}}),
+			"roles.chief.replicas: must be at most 1 for tensorflow, is 2"},
+		{"byteps, sound", as("byteps", map[string]*job.Role{"scheduler": {Replicas: 1}, "server": {Replicas: 1}, "worker": {Replicas: 1, Procs: "2"}}), ""},
+		{"byteps without servers", as("byteps", map[string]*job.Role{"scheduler": {Replicas: 1}, "worker": {Replicas: 1}}),
+			"roles.server.replicas: must be at least 1 for byteps, is 0"},
+		{"tvm, sound", as("tvm", map[string]*job.Role{"tracker": {Replicas: 1}, "server": {Replicas: 1}, "tuner": {Replicas: 1}}), ""},
+		{"tvm without servers", as("tvm", map[string]*job.Role{"tracker": {Replicas: 1}, "tuner": {Replicas: 1}}),
+			"roles.server.replicas: must be at least 1 for tvm, is 0"},
+		{"mpi, sound", as("mpi", map[string]*job.Role{"launcher": {Replicas: 1}, "worker": {Replicas: 2, Procs: "2", Run: "x"}}), ""},
+		{"mpi with a line of its own", as("mpi", map[string]*job.Role{"launcher": {Replicas: 1, Run: "mpirun -n 2 x"}, "worker": {Replicas: 2, Run: "x"}}),
+			"roles.launcher.run: the launcher of mpi is mpirun, and its line is Muster's; remove it"},
+		{"mpi in containers", as("mpi", map[string]*job.Role{"launcher": {Replicas: 1}, "worker": {Replicas: 2, Image: &job.Image{Name: "x"}}}),
+			"roles.worker.image: ranks of mpi do not run in containers yet"},
+		{"mpi with servers", as("mpi", map[string]*job.Role{"launcher": {Replicas: 1}, "worker": {Replicas: 2}, "server": {Replicas: 1}}),
+			"roles.server: mpi has no such role; it knows launcher, worker"},
+		{"horovod with the variables of its own launcher", as("horovod", map[string]*job.Role{"launcher": {Replicas: 1}, "worker": {Replicas: 2, EnvFrom: []string{"HOROVOD_RANK"}}}),
+			"roles.worker.env.HOROVOD_RANK: set by Muster for horovod; remove it"},
+
 		{"the identity of a task", pt(func(s *job.Spec) {
 			s.Framework.Name = "plain"
 			s.Roles["worker"].Env = map[string]string{"MUSTER_RUN": "x"}
@@ -107,4 +131,8 @@ func TestCheckReportsEverythingAtOnce(t *testing.T) {
 			t.Errorf("%v is %s", p, p.Kind)
 		}
 	}
+}
+
+func as(framework string, roles map[string]*job.Role) *job.Spec {
+	return &job.Spec{Framework: job.Framework{Name: framework}, Roles: roles}
 }

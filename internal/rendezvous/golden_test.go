@@ -65,13 +65,22 @@ func launchAll(t *testing.T, file string) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(&out, task, plan)
+		write(&out, in.Spec.Roles[task.Role], task, plan)
 	}
 	return out.Bytes()
 }
 
-func write(out *bytes.Buffer, task job.Task, plan Plan) {
+func write(out *bytes.Buffer, role *job.Role, task job.Task, plan Plan) {
 	fmt.Fprintf(out, "%s joined: %s\n", task, evidence(plan.Joined))
+	if hasCommand(role) {
+		fmt.Fprintf(out, "  runs: %s\n", strings.TrimSpace(role.Run+" "+strings.Join(slices.Concat(role.Command, role.Args), " ")))
+	}
+	if plan.Rank != nil {
+		fmt.Fprintf(out, "  through: muster rank %s\n", strings.Join(plan.Rank, " "))
+	}
+	if plan.Sees != nil {
+		fmt.Fprintf(out, "  sees the GPUs of: %s\n", plan.Sees)
+	}
 	for _, k := range slices.Sorted(maps.Keys(plan.Env)) {
 		fmt.Fprintf(out, "  %s=%s\n", k, plan.Env[k])
 	}

@@ -109,6 +109,39 @@ func TestCompleteLeavesOtherFrameworksAlone(t *testing.T) {
 	}
 }
 
+func TestCompleteAddsTheLauncher(t *testing.T) {
+	s := as("mpi", map[string]*job.Role{"worker": {
+		Replicas: 2, Procs: "2", Run: "x", Workdir: "src", Env: map[string]string{"A": "1"}, Resources: job.Resources{GPUs: 2},
+	}})
+	Complete(s)
+	Complete(s)
+	r := s.Roles["launcher"]
+	if r == nil || s.Replicas("launcher") != 1 || r.Run != "" || r.Workdir != "src" || r.Env["A"] != "1" || r.Resources.GPUs != 0 {
+		t.Errorf("the launcher is %+v", r)
+	}
+	if s.Replicas("worker") != 4 {
+		t.Errorf("there are %d ranks", s.Replicas("worker"))
+	}
+}
+
+func TestCompleteNamesRolesAsTheFrameworkDoes(t *testing.T) {
+	for _, tt := range []struct {
+		spec    *job.Spec
+		roles   []string
+		success string
+	}{
+		{as("tvm", map[string]*job.Role{"worker": {Replicas: 1}, "server": {Replicas: 1}}), []string{"tracker", "server", "tuner"}, ""},
+		{as("tensorflow", map[string]*job.Role{"worker": {Replicas: 1}, "server": {Replicas: 1}}), []string{"ps", "worker"}, ""},
+		{as("tensorflow", map[string]*job.Role{"worker": {Replicas: 1}, "chief": {Replicas: 1}}), []string{"chief", "worker"}, "chief"},
+	} {
+		Complete(tt.spec)
+		Complete(tt.spec)
+		if got := tt.spec.RoleNames(); !slices.Equal(got, tt.roles) || tt.spec.Success != tt.success {
+			t.Errorf("%s: roles %v, success %q; want %v, %q", tt.spec.Framework.Name, got, tt.spec.Success, tt.roles, tt.success)
+		}
+	}
+}
+
 func TestStrip(t *testing.T) {
 	in := []string{
 		"PATH=/bin", "DMLC_ROLE=server", "PS_VERBOSE=1", "PORT=80", "RANK=1", "MASTER_ADDR=h",
@@ -145,6 +178,14 @@ func TestLaunchNeedsThePlaces(t *testing.T) {
 		{"mxnet scheduler at a name", mx(nil), Cluster{mxnetScheduler: {"h1", []int{1}}}, "scheduler-0 is at h1, and MXNet's scheduler binds only an IPv4 address"},
 		{"mxnet without the task itself", mx(nil), Cluster{mxnetScheduler: {"127.0.0.1", []int{1}}}, "no address is known for worker-0"},
 		{"torch without rank 0", pt(nil), Cluster{worker(1): {"127.0.0.1", nil}}, "no address is known for worker-0"},
+		{"byteps with two workers on one machine", as("byteps", map[string]*job.Role{"scheduler": {Replicas: 1}, "server": {Replicas: 1}, "worker": {Replicas: 2}}),
+			Cluster{mxnetScheduler: {"127.0.0.1", []int{1}}, worker(0): {"127.0.0.1", []int{2}}, worker(1): {"127.0.0.1", []int{3}}},
+			"worker-1 and worker-0 are two BytePS workers on one machine"},
+		{"tensorflow without a member", as("tensorflow", map[string]*job.Role{"worker": {Replicas: 2}}),
+			Cluster{worker(0): {"127.0.0.1", []int{2}}}, "no address is known for worker-1"},
+		{"mpi without its launcher", as("mpi", map[string]*job.Role{"worker": {Replicas: 1}}), Cluster{worker(0): {"127.0.0.1", nil}}, "no address is known for launcher-0"},
+		{"mpi on two machines", as("mpi", map[string]*job.Role{"worker": {Replicas: 1}}),
+			Cluster{{Role: "launcher"}: {"h1", nil}, worker(0): {"h2", nil}}, "worker-0 is at h2 and the launcher at h1"},
 		{"torch without another rank", pt(nil), Cluster{worker(0): {"127.0.0.1", []int{1}}}, "no address is known for worker-1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,8 +5,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -71,21 +69,29 @@ const (
 // Of explains a run. last are the last lines of the task that Suspect names.
 func Of(r run.Run, last []Line, now time.Time) Report {
 	rep := Report{Run: r.ID, Phase: r.Phase}
-	switch {
-	case r.Phase == run.Succeeded:
-		rep.Tone, rep.Headline = Good, fmt.Sprintf("%s succeeded in %s: %s", r.ID, ui.Took(r.Took), r.Verdict.Headline)
-		rep.Exit = &r.Verdict.Exit
-		rep.Next = []Step{{"muster logs " + r.ID, "its output"}}
-	case r.Phase == run.Stopped:
-		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s was %s after %s", r.ID, r.Verdict.Headline, ui.Took(r.Took))
-		rep.Exit = &r.Verdict.Exit
-		rep.Next = []Step{{"muster logs " + r.ID, "its output"}}
-	case r.Phase == run.Failed:
-		failed(&rep, r, last)
-	default:
+	if !r.Done() {
 		underWay(&rep, r, last, now)
+		return fit(rep)
 	}
-	return rep
+	var v run.Verdict
+	if r.Verdict != nil {
+		v = *r.Verdict
+	}
+	rep.Exit = &v.Exit
+	switch r.Phase {
+	case run.Succeeded:
+		rep.Tone, rep.Headline = Good, fmt.Sprintf("%s succeeded in %s: %s", r.ID, ui.Took(r.Took), brief(v.Headline))
+		rep.add("before", earlier(r.Failures)...)
+		rep.Next = []Step{{"muster logs " + r.ID, "its output"}}
+	case run.Stopped:
+		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s was %s after %s", r.ID, brief(v.Headline), ui.Took(r.Took))
+		rep.add("before", earlier(r.Failures)...)
+		rep.Next = []Step{{"muster logs " + r.ID, "its output"}}
+	default:
+		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s failed after %s: %s", r.ID, ui.Took(r.Took), brief(v.Headline))
+		failed(&rep, r, v.First, last)
+	}
+	return fit(rep)
 }
 
 // Suspect is the task whose last lines help to explain the run, if there is one.
@@ -109,113 +115,20 @@ func failure(r run.Run) *run.Failure {
 	return r.Progress.Failure
 }
 
-func failed(rep *Report, r run.Run, last []Line) {
-	f := r.Verdict.First
-	rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s failed after %s: %s", r.ID, ui.Took(r.Took), r.Verdict.Headline)
-	rep.First, rep.Exit = f, &r.Verdict.Exit
-	if f == nil {
-		return
+// add adds a fact, if there is something to say.
+func (rep *Report) add(label string, lines ...string) {
+	if len(lines) > 0 && lines[0] != "" {
+		rep.Facts = append(rep.Facts, Fact{Label: label, Lines: lines})
 	}
-	if f.Instance != nil {
-		rep.Facts = append(rep.Facts, Fact{Label: "first", Lines: []string{whereAndWhen(f)}})
-		if e := evidence(f.Instance); e != "" {
-			rep.Facts = append(rep.Facts, Fact{Label: "evidence", Lines: []string{e}})
-		}
-	}
-	if len(last) > 0 && f.Task != nil {
-		rep.Facts = append(rep.Facts, output("its end", f.Task.String(), last))
-	}
-	if then := consequences(f.Then); then != "" {
-		rep.Facts = append(rep.Facts, Fact{Label: "then", Lines: []string{then}})
-	}
-	rep.Facts = append(rep.Facts, Fact{Label: "class", Lines: []string{class(r, f)}})
-	if len(r.Failures) > 0 {
-		rep.Facts = append(rep.Facts, Fact{Label: "before", Lines: earlier(r.Failures)})
-	}
-	if f.Task != nil {
-		rep.Next = append(rep.Next, Step{"muster logs " + r.ID + " --task " + f.Task.String(), "its whole log"})
-	} else {
-		rep.Next = append(rep.Next, Step{"muster logs " + r.ID, "the whole log"})
-	}
-	rep.Next = append(rep.Next, Step{"muster get " + r.ID, "every task and how it ended"})
 }
 
-func whereAndWhen(f *run.Failure) string {
-	i := f.Instance
-	s := fmt.Sprintf("%s at %s on %s", f.Task, ui.Clock(f.At.Local()), or(i.Node, "this machine"))
-	if i.Pid != 0 {
-		s += fmt.Sprintf(", pid %d", i.Pid)
-	}
-	s += "."
-	if i.Raised != nil && i.Raised.Hung {
-		s += fmt.Sprintf(" It printed a traceback and then hung while Python was ending, as MXNet workers and MPI ranks do; Muster ended it after %s.", ui.Took(i.Raised.After))
-	}
-	return s
-}
-
-// evidence is what the kernel said, where that matters.
-func evidence(i *engine.Instance) string {
-	if i.Cause == engine.ByOOM {
-		return "exit 137 (SIGKILL) and " + i.Detail
-	}
-	return ""
-}
-
-func output(label, task string, last []Line) Fact {
+// quote adds a task's own output, if there is any.
+func (rep *Report) quote(label, task string, last []Line) {
 	f := Fact{Label: label, Task: task}
 	for _, l := range last {
 		f.Lines, f.Streams = append(f.Lines, l.Text), append(f.Streams, l.Stream)
 	}
-	return f
-}
-
-// consequences groups the other tasks by how they ended.
-func consequences(then []run.Consequence) string {
-	var order []string
-	by := map[string][]string{}
-	for _, c := range then {
-		if by[c.What] == nil {
-			order = append(order, c.What)
-		}
-		by[c.What] = append(by[c.What], c.Task.String())
+	if len(last) > 0 {
+		rep.Facts = append(rep.Facts, f)
 	}
-	var parts []string
-	for _, what := range order {
-		w := what
-		if len(by[what]) > 1 {
-			w = strings.Replace(w, "was ", "were ", 1)
-		}
-		parts = append(parts, ui.Names(by[what], 6)+" "+w)
-	}
-	return strings.Join(parts, "; ")
-}
-
-func class(r run.Run, f *run.Failure) string {
-	s := string(f.Class)
-	if f.Why != "" {
-		s += ": " + f.Why
-	}
-	return s + fmt.Sprintf("; restarts %d of %d; nothing left running", r.Restarts, r.Spec.Restart.Limit)
-}
-
-func earlier(list []run.Failure) []string {
-	var lines []string
-	for _, f := range list {
-		s := f.What
-		if f.Task != nil {
-			s = f.Task.String() + " " + s
-		}
-		lines = append(lines, fmt.Sprintf("attempt %d: %s", f.Attempt, s))
-	}
-	if n := len(lines); n > 5 {
-		lines = slices.Concat([]string{fmt.Sprintf("%d more", n-5)}, lines[n-5:])
-	}
-	return lines
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -12,49 +12,143 @@ import (
 
 // underWay explains a run that has not ended.
 func underWay(rep *Report, r run.Run, last []Line, now time.Time) {
-	rep.Next = []Step{{"muster logs -f " + r.ID, "its output"}, {"muster stop " + r.ID, "ends it"}}
+	follow, stop := Step{"muster logs -f " + r.ID, "its output"}, Step{"muster stop " + r.ID, "ends it"}
+	rep.Next = []Step{follow, stop}
 	switch r.Phase {
 	case run.Pending:
 		rep.Tone, rep.Headline = Waiting, fmt.Sprintf("%s has waited %s: %s", r.ID, ui.Took(now.Sub(r.Created)), or(r.Reason, "it is about to start"))
+		rep.Next = []Step{stop}
 	case run.Suspended:
-		rep.Tone, rep.Headline = Waiting, fmt.Sprintf("%s is suspended", r.ID)
+		rep.Tone, rep.Headline = Waiting, fmt.Sprintf("%s is %s", r.ID, or(r.Reason, "suspended"))
+		rep.Next = []Step{{"muster resume " + r.ID, "starts it again"}, stop}
 	case run.Restarting:
-		rep.Tone, rep.Headline = Watch, fmt.Sprintf("%s is being restarted after attempt %d: %s", r.ID, r.Attempt, r.Reason)
-		rep.Facts = []Fact{{Label: "budget", Lines: []string{fmt.Sprintf("restarts %d of %d", r.Restarts, r.Spec.Restart.Limit)}}}
+		restarting(rep, r)
 	case run.Ending:
-		rep.Tone, rep.Headline = Watch, fmt.Sprintf("%s is ending: %s", r.ID, or(r.Reason, "its tasks have finished"))
-		rep.Facts = []Fact{{Label: "left", Lines: []string{strings.Join(alive(r), ", ")}}}
+		rep.Tone, rep.Headline = Watch, fmt.Sprintf("%s is ending: %s", r.ID, brief(or(r.Reason, "its tasks have finished")))
+		if left := alive(r); len(left) > 0 {
+			rep.add("left", fmt.Sprintf("%s; killed at the latest %s after being asked", ui.Names(left, 6), ui.Took(r.Spec.Stop.GraceOr())))
+		}
 	default:
 		active(rep, r, last, now)
 	}
 }
 
+func restarting(rep *Report, r run.Run) {
+	rep.Tone, rep.Headline = Watch, fmt.Sprintf("%s is being restarted after attempt %d: %s", r.ID, r.Attempt, brief(r.Reason))
+	rep.add("budget", fmt.Sprintf("restarts %d of %d", r.Restarts, r.Spec.Restart.Limit))
+	p := r.Progress
+	switch left := alive(r); {
+	case p.Ending != "" && len(left) > 0:
+		rep.add("waiting", ui.Names(left, 6)+" must end first")
+	case p.NotBefore > p.Clock:
+		rep.add("waiting", fmt.Sprintf("attempt %d starts within %s (restart.backoff)", r.Attempt+1, ui.Took(p.NotBefore-p.Clock)))
+	}
+}
+
 // active explains a gang that runs: who has not joined, who is silent.
 func active(rep *Report, r run.Run, last []Line, now time.Time) {
-	late := notJoined(r)
 	quiet, ok := longestSilent(r)
 	switch {
-	case len(late) > 0 && sinceStart(r, now) >= missing:
-		rep.Tone, rep.Headline = Watch, fmt.Sprintf("%s waits for its rendezvous: %d of %d tasks have not joined after %s", r.ID, len(late), len(r.Tasks), ui.Took(sinceStart(r, now)))
-		for _, i := range late {
-			rep.Facts = append(rep.Facts, Fact{Label: "missing", Lines: []string{describe(i, now)}})
-		}
-		rep.Facts = append(rep.Facts, Fact{Label: "limit", Lines: []string{"limits.rendezvous, " + ui.Took(r.Spec.Limits.RendezvousOr()) + ", then the attempt fails"}})
+	case len(notJoined(r)) > 0 && sinceStart(r, now) >= missing:
+		unjoined(rep, r, now)
 	case ok && leastSilent(r) >= silence:
-		rep.Tone, rep.Headline = Watch, fmt.Sprintf("%s may be stuck: %d of %d tasks silent for %s. %s", r.ID, len(alive(r)), len(r.Tasks), ui.Took(leastSilent(r)), stallWords(r))
-		rep.Facts = append(rep.Facts, Fact{Label: "suspect", Lines: []string{describe(quiet, now)}})
-		if n := len(alive(r)) - 1; n > 0 {
-			rep.Facts = append(rep.Facts, Fact{Label: "waiting", Lines: []string{fmt.Sprintf("%d others, silent %s or more; a task that uses CPU may only be waiting", n, ui.Took(leastSilent(r)))}})
-		}
-		if len(last) > 0 {
-			rep.Facts = append(rep.Facts, output("its last", quiet.Task.String(), last))
-		}
+		stuck(rep, r, quiet, last)
 	default:
-		rep.Tone, rep.Headline = Good, fmt.Sprintf("%s is %s: %d of %d tasks, attempt %d", r.ID, strings.ToLower(string(r.Phase)), len(alive(r)), len(r.Tasks), r.Attempt)
-		for _, i := range r.Tasks {
-			rep.Facts = append(rep.Facts, Fact{Label: i.Task.String(), Lines: []string{state(i, now)}})
+		rep.Tone, rep.Headline = Good, fmt.Sprintf("%s is %s: %d of %d tasks, attempt %d", r.ID, strings.ToLower(string(r.Phase)), len(alive(r)), len(r.Spec.Tasks()), r.Attempt)
+		if r.Reason != "" {
+			rep.Tone = Watch
+			rep.add("because", brief(r.Reason))
 		}
+		fine(rep, r, now)
 	}
+}
+
+// few is how many tasks are shown one by one.
+const few = 8
+
+// fine shows how tasks are that give no cause for worry.
+func fine(rep *Report, r run.Run, now time.Time) {
+	if len(r.Tasks) <= few {
+		for _, i := range r.Tasks {
+			rep.add(i.Task.String(), state(i, now))
+		}
+		return
+	}
+	for _, role := range r.Spec.RoleNames() {
+		byState := map[engine.State]int{}
+		for _, i := range r.Tasks {
+			if i.Task.Role == role {
+				byState[i.State]++
+			}
+		}
+		var parts []string
+		for _, s := range []engine.State{engine.Holding, engine.Starting, engine.Running, engine.Stopping, engine.Exited, engine.Lost} {
+			if byState[s] > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", byState[s], s))
+			}
+		}
+		rep.add(role, strings.Join(parts, ", "))
+	}
+}
+
+// unjoined explains a rendezvous that is not complete.
+func unjoined(rep *Report, r run.Run, now time.Time) {
+	late := notJoined(r)
+	rep.Tone = Watch
+	rep.Headline = fmt.Sprintf("%s waits for its rendezvous: %d of %d tasks have not joined after %s", r.ID, len(late), len(r.Spec.Tasks()), ui.Took(sinceStart(r, now)))
+	var lines []string
+	for n, i := range late {
+		if n == few && len(late) > few+1 {
+			lines = append(lines, fmt.Sprintf("and %d others", len(late)-few))
+			break
+		}
+		lines = append(lines, describe(i, now))
+	}
+	rep.add("missing", lines...)
+	rep.add("limit", "limits.rendezvous, "+ui.Took(r.Spec.Limits.RendezvousOr())+", then the attempt fails")
+}
+
+// stuck explains a gang of which nobody has written anything for long.
+func stuck(rep *Report, r run.Run, quiet engine.Instance, last []Line) {
+	rep.Tone = Watch
+	rep.Headline = fmt.Sprintf("%s may be stuck: %d of %d tasks silent for %s. %s", r.ID, len(alive(r)), len(r.Spec.Tasks()), ui.Took(leastSilent(r)), stallWords(r))
+	rep.add("suspect", fmt.Sprintf("%s   silent longest, %s, cpu %.0f%%", quiet.Task, ui.Took(quiet.Usage.Silent), 100*quiet.Usage.CPU))
+	rep.add("waiting", others(r, quiet))
+	rep.quote("its last", quiet.Task.String(), last)
+	if r.Spec.Limits.Stall == 0 {
+		rep.add("hint", "limits: {stall: 10m} in the job file ends such a run for you")
+	}
+}
+
+// others is what the tasks beside the suspect do.
+func others(r run.Run, quiet engine.Instance) string {
+	n, least, most := 0, 0.0, 0.0
+	for _, i := range r.Tasks {
+		if i.State.Gone() || i.Task == quiet.Task {
+			continue
+		}
+		if n == 0 || i.Usage.CPU < least {
+			least = i.Usage.CPU
+		}
+		most = max(most, i.Usage.CPU)
+		n++
+	}
+	if n == 0 {
+		return ""
+	}
+	who := "1 other"
+	if n > 1 {
+		who = fmt.Sprintf("%d others", n)
+	}
+	cpu := fmt.Sprintf("%.0f%%", 100*least)
+	if high := fmt.Sprintf("%.0f%%", 100*most); high != cpu {
+		cpu += " to " + high
+	}
+	s := fmt.Sprintf("%s   silent %s, cpu %s", who, ui.Took(leastSilent(r)), cpu)
+	if most >= 0.5 {
+		s += " (may spin in a collective: busy is not working)"
+	}
+	return s
 }
 
 func stallWords(r run.Run) string {
@@ -62,74 +156,4 @@ func stallWords(r run.Run) string {
 		return "No stall limit is set, so nothing was done."
 	}
 	return "limits.stall is " + r.Spec.Limits.Stall.String() + "."
-}
-
-// sinceStart is how long the attempt's tasks have been running.
-func sinceStart(r run.Run, now time.Time) time.Duration {
-	var newest time.Time
-	for _, i := range r.Tasks {
-		if i.Started.After(newest) {
-			newest = i.Started
-		}
-	}
-	if newest.IsZero() {
-		return 0
-	}
-	return now.Sub(newest)
-}
-
-func notJoined(r run.Run) []engine.Instance {
-	var late []engine.Instance
-	for _, i := range r.Tasks {
-		if !i.State.Gone() && !i.Joined {
-			late = append(late, i)
-		}
-	}
-	return late
-}
-
-func alive(r run.Run) []string {
-	var all []string
-	for _, i := range r.Tasks {
-		if !i.State.Gone() {
-			all = append(all, i.Task.String())
-		}
-	}
-	return all
-}
-
-func longestSilent(r run.Run) (longest engine.Instance, ok bool) {
-	for _, i := range r.Tasks {
-		if !i.State.Gone() && i.Usage.Silent >= longest.Usage.Silent {
-			longest, ok = i, true
-		}
-	}
-	return longest, ok
-}
-
-func leastSilent(r run.Run) time.Duration {
-	least := time.Duration(-1)
-	for _, i := range r.Tasks {
-		if !i.State.Gone() && (least < 0 || i.Usage.Silent < least) {
-			least = i.Usage.Silent
-		}
-	}
-	return max(least, 0)
-}
-
-// describe is one task with the evidence of what it does.
-func describe(i engine.Instance, now time.Time) string {
-	return fmt.Sprintf("%s   pid %d, running %s, silent %s, cpu %.0f%%", i.Task, i.Pid, ui.Took(now.Sub(i.Started)), ui.Took(i.Usage.Silent), 100*i.Usage.CPU)
-}
-
-// state is one task in a few words.
-func state(i engine.Instance, now time.Time) string {
-	if i.State != engine.Running {
-		return string(i.State)
-	}
-	s := fmt.Sprintf("running %s, silent %s, cpu %.0f%%, mem %s", ui.Took(now.Sub(i.Started)), ui.Took(i.Usage.Silent), 100*i.Usage.CPU, ui.ShortBytes(i.Usage.Memory))
-	if !i.Joined {
-		s += ", has not joined"
-	}
-	return s
 }

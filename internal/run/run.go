@@ -53,6 +53,8 @@ type Run struct {
 	Notes    []string          `json:"notes,omitempty"`    // what else a person should know
 
 	Grant    *Grant `json:"grant,omitempty"` // nil: it has not been given what it needs
+	Group    *Group `json:"group,omitempty"`
+	Needs    []Need `json:"needs,omitempty"` // still to end before it may start
 	Intent   Intent `json:"intent,omitzero"`
 	Attached bool   `json:"attached,omitempty"`
 	Origin   Origin `json:"origin,omitzero"`

@@ -54,12 +54,17 @@ type Submission struct {
 	// Secrets has the values of the job's secrets, by name; they are never
 	// stored in the record either.
 	Secrets map[string][]byte
+
+	// Resume is the run, which must have ended, whose checkpoints the new one
+	// begins with. An Origin that has Code asks for that snapshot again.
+	Resume string
 }
 
 // A Query selects runs.
 type Query struct {
 	Active bool // only those that have not ended
 	Name   string
+	Group  string // only those of this group
 	Limit  int    // 0: no limit
 	After  string // Page.Next of the page before
 }

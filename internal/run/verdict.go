@@ -12,7 +12,8 @@ type Verdict struct {
 	Phase    Phase    `json:"phase"`
 	Headline string   `json:"headline"` // "worker-1 raised ValueError: bad label"
 	Exit     Exit     `json:"exit"`
-	First    *Failure `json:"first,omitempty"` // the first failure
+	First    *Failure `json:"first,omitempty"`   // the first failure
+	Skipped  bool     `json:"skipped,omitempty"` // it never started
 }
 
 // An Exit is the code that commands report for a run.

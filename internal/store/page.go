@@ -41,6 +41,14 @@ func ParseMark(s string) (Mark, error) {
 	return Mark{n, id}, nil
 }
 
+// GroupOf is the id of a run's group, "" for none.
+func GroupOf(r run.Run) string {
+	if r.Group == nil {
+		return ""
+	}
+	return r.Group.ID
+}
+
 // PageOf cuts runs, of which there may be one more than q asked for, to a page.
 func PageOf(runs []run.Run, q run.Query) run.Page {
 	if q.Limit <= 0 || len(runs) <= q.Limit {

@@ -13,9 +13,9 @@ import (
 // processes may share one store. Errors that a caller can act on are problems;
 // Refused means that the place of the store is locked, full or not writable.
 type Store interface {
-	// Create adds a run. When it returns, the run outlives a power loss. An
-	// id that is taken is a Conflict.
-	Create(ctx context.Context, r run.Run) error
+	// Create adds runs, all or none. When it returns, they outlive a power
+	// loss. An id that is taken is a Conflict.
+	Create(ctx context.Context, runs ...run.Run) error
 
 	// Get returns the run called ref: its id, or a job's name for the newest
 	// run of that job, or "" for the newest of all. NotFound says what else

@@ -31,7 +31,7 @@ func classify(i engine.Instance, codes *job.Codes) (run.Class, string) {
 	}
 	code := ExitCode(i)
 	if retryable(code, codes) {
-		return run.Retryable, fmt.Sprintf("code %d usually comes from outside the program", code)
+		return run.Retryable, fmt.Sprintf("code %d usually comes from outside", code)
 	}
 	if i.Cause == engine.BySignal {
 		return run.Permanent, "the program would do it again"

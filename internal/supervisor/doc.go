@@ -3,8 +3,8 @@
 // run, in a YARN ApplicationMaster and in the Kubernetes operator, and whoever
 // runs it may die at any moment: the next one continues from what it observes.
 //
-//	          no other attempt          all held, then
-//	          is alive                  all started
+//	          granted, and no            all held, then
+//	          other attempt alive        all started
 //	Pending ─────────────────> Starting ─────────────> Running
 //	  ^                        ^    └─────────┬───────────┘
 //	  │          backoff over, │              │
@@ -18,9 +18,10 @@
 //
 // Pending and Restarting can be stopped and suspended too, and Suspended can be
 // stopped. limits.run ends every phase but Suspended, whose time it does not
-// count. A failed attempt stays in its phase while its tasks are being ended,
-// until its cause is chosen; Ending lasts until every instance is gone. A task
-// or role that is restarted alone changes no phase.
+// count; limits.queue ends the wait for a grant or for places. A failed attempt
+// stays in its phase while its tasks are being ended, until its cause is chosen;
+// Ending lasts until every instance is gone. A task or role that is restarted
+// alone changes no phase.
 //
 // What never happens, and is held by the property tests: an instance of attempt
 // n+1 is wanted while one of an earlier attempt may be alive; a task is launched

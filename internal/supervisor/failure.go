@@ -36,6 +36,7 @@ const (
 	kindTask       = "task"
 	kindEarly      = "early"
 	kindRun        = "run-limit"
+	kindQueue      = "queue-limit"
 	kindRendezvous = "rendezvous"
 	kindStall      = "stall"
 	kindNode       = "node"

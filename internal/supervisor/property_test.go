@@ -43,7 +43,7 @@ func TestWhatNeverHappens(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{model: newModel(), seen: engine.Observed{Synced: true}}
 		w.usual = drawDeath(t)
-		w.r = run.Run{ID: "r-1", Spec: drawSpec(t), Phase: run.Pending, Fence: 1, Created: epoch, Grant: &run.Grant{}}
+		w.r = run.Run{ID: "r-1", Spec: drawSpec(t), Phase: run.Pending, Fence: 1, Created: epoch}
 		if rapid.Bool().Draw(t, "at once") {
 			w.grant()
 		}
@@ -91,6 +91,9 @@ func (w *world) decide(t *rapid.T, elapsed time.Duration) {
 	}
 	w.count(d.Run)
 	w.r, w.wake = stored(t, d.Run), d.Wake
+	if w.r.Phase == run.Suspended {
+		w.r.Grant = nil // others may use it meanwhile
+	}
 	if d.Want != nil && !d.Run.Done() {
 		w.orders = append(w.orders, *d.Want)
 	}

@@ -22,6 +22,7 @@ func TestSuccessRules(t *testing.T) {
 		{"one task", plain(1), []string{"worker-0"}, "worker-0 finished"},
 		{"mxnet needs its workers", mxnet(), []string{"worker-1", "worker-0"}, "both workers finished; server and scheduler ended after them"},
 		{"a role", spec("plain", two, success("ps")), []string{"worker-0", "ps-0"}, "ps-0 finished; worker ended after it"},
+		{"mpi needs its launcher", spec("mpi", map[string]int{"launcher": 1, "worker": 2}), []string{"worker-1", "worker-0", "launcher-0"}, "launcher-0 and both workers finished"},
 		{"any, the first task", plain(3, success("any")), []string{"worker-0"}, "worker-0 finished, which is enough with success: any; the others were ended"},
 		{"any, the last task", plain(3, success("any")), []string{"worker-2"}, "worker-2 finished, which is enough with success: any; the others were ended"},
 		{"all, said for mxnet", mxnet(success("all")), []string{"worker-0", "worker-1", "server-0", "scheduler-0"}, "scheduler-0, server-0 and both workers finished"},

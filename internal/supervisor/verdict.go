@@ -67,7 +67,7 @@ func (s *situation) successWords() string {
 	var who, helpers []string
 	n := 0
 	for _, role := range s.r.Spec.RoleNames() {
-		if s.deciding(job.Task{Role: role}) {
+		if s.deciding(job.Task{Role: role}) || s.finished(role) {
 			n += s.r.Spec.Replicas(role)
 			who = append(who, count(role, s.r.Spec.Replicas(role)))
 		} else {
@@ -80,6 +80,17 @@ func (s *situation) successWords() string {
 		words += "; " + and(helpers) + " ended after " + pronoun(n)
 	}
 	return words
+}
+
+// finished says that all tasks of a role ended well by themselves, and are no
+// helpers, which do so after the others: MPI's ranks, before their launcher.
+func (s *situation) finished(role string) bool {
+	for _, t := range s.tasks {
+		if t.Role == role && (!s.endedWell(t) || s.current[t].Asked) {
+			return false
+		}
+	}
+	return !slices.Contains(s.facts.Helpers, role)
 }
 
 // anyWords names those who finished when one was enough.

@@ -3,6 +3,7 @@
 package taskhost
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,9 @@ import (
 // from it: what it then starts gets no claim and does nothing. The file stays
 // when the run has ended, and so does what it forbids.
 type claim struct{ f *os.File }
+
+// errBusy says that the run has another host.
+var errBusy = errors.New("another task host of this run is alive")
 
 // claimPatience is for a host before us whose file descriptors the kernel is
 // still closing.
@@ -54,7 +58,7 @@ func (c *claim) lock() error {
 		err := unix.Flock(int(c.f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if err == nil || time.Since(begin) > claimPatience {
 			if err == unix.EWOULDBLOCK {
-				return fmt.Errorf("another task host of this run is alive")
+				return errBusy
 			}
 			return err
 		}

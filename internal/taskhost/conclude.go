@@ -19,6 +19,12 @@ func (h *host) conclude(t *task) {
 	h.readHook() // what it said with its last breath
 	h.date(t)
 	h.over(t)
+	if t.box != nil {
+		if err := h.boxEnd(t); err != nil {
+			h.startFailed(t, err)
+			return
+		}
+	}
 	ws := t.ended.Status
 	switch {
 	case t.overLimit != "":
@@ -52,7 +58,7 @@ func (h *host) concludeException(t *task) {
 	if r == nil || r.Type == "" {
 		return
 	}
-	own := r.Pid == t.ended.Pid
+	own := r.Pid == t.main()
 	if t.hung || own || t.seen.Failed() && !t.seen.Asked && time.Since(r.at) < 5*time.Second {
 		t.seen.Raised = &engine.Exception{Type: r.Type, Text: r.Text, At: r.when, Hung: t.hung}
 		if t.hung {
@@ -63,7 +69,11 @@ func (h *host) concludeException(t *task) {
 
 // checkMemory looks for the kernel's word that a killed task was out of memory.
 func (h *host) checkMemory(t *task) {
-	if n := t.group.OOMKills(); n > 0 {
+	n := t.group.OOMKills()
+	if t.box != nil && t.box.said.Ended != nil && t.launch.Memory > 0 {
+		n = t.box.said.Ended.OOMKills
+	}
+	if n > 0 {
 		t.seen.Cause = engine.ByOOM
 		t.seen.Detail = fmt.Sprintf("%s, its resources.memory; cgroup oom_kill %d", job.Bytes(t.launch.Memory), n)
 		return

@@ -84,6 +84,7 @@ func (h *host) readHook() {
 		}
 		for _, t := range h.tasks {
 			if t.seen.Instance.String() == r.Task && t.pid != 0 {
+				r.Pid = t.outer(r.Pid)
 				h.heedHook(t, r)
 			}
 		}
@@ -91,8 +92,8 @@ func (h *host) readHook() {
 }
 
 func (h *host) heedHook(t *task, r hookRecord) {
-	alive := t.ended == nil && slices.Contains(append(process.Descendants(t.pid), t.pid), r.Pid)
-	if !alive && r.Pid != t.pid {
+	alive := t.ended == nil && slices.Contains(t.tree(), r.Pid)
+	if !alive && r.Pid != t.main() {
 		return
 	}
 	r.at, r.when = time.Now(), h.clock.now()
@@ -112,12 +113,12 @@ func (h *host) endHung(t *task, now time.Time) {
 	}
 	t.hangUntil = time.Time{}
 	pid := t.hook.Pid
-	if pid == t.pid {
+	if pid == t.main() {
 		t.hung = true
 		h.kill(t)
 		return
 	}
-	if slices.Contains(process.Descendants(t.pid), pid) {
+	if slices.Contains(t.tree(), pid) {
 		process.Kill(syscall.SIGKILL, append(process.Descendants(pid), pid)...)
 	}
 }

@@ -37,6 +37,9 @@ type host struct {
 
 	tasks   map[job.Instance]*task
 	byPid   map[int]*task
+	asides  map[int]func(process.Exit)
+	images  map[string]*image
+	door    *net.UnixListener // where containers speak to us; nil before the first
 	sampler sampler
 	trouble string
 	changed map[job.Instance]bool
@@ -70,7 +73,7 @@ func Serve(conn net.Conn, runDir string, s summoner) error {
 	h, l, err := begin(first.Hello, runDir, s)
 	if err != nil {
 		var stale staleClaim
-		_ = wire.Write(conn, wire.Message{Refuse: &wire.Refuse{Text: err.Error(), Stale: errors.As(err, &stale)}})
+		_ = wire.Write(conn, wire.Message{Refuse: &wire.Refuse{Text: err.Error(), Stale: errors.As(err, &stale), Busy: errors.Is(err, errBusy)}})
 		return err
 	}
 	defer l.Close()
@@ -110,6 +113,7 @@ func newHost(hello *wire.Hello, s summoner) (*host, error) {
 		run: hello.Run, config: *hello.Config, summoner: s,
 		events: make(chan event, 64), clock: clock{time.Now()},
 		tasks: map[job.Instance]*task{}, byPid: map[int]*task{}, changed: map[job.Instance]bool{},
+		asides: map[int]func(process.Exit){}, images: map[string]*image{},
 	}
 	var err error
 	if h.spawner, err = process.NewSpawner(); err != nil {

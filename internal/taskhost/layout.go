@@ -20,6 +20,7 @@ const (
 	ClaimName   = "host.lock" // held by the host; stays
 	JournalName = "journal"
 	HookName    = "hook"
+	RanksName   = "ranks" // a folder: where MPI's ranks meet their launcher
 )
 
 // LogDir is where an instance's output is kept.

@@ -141,7 +141,7 @@ func (h *host) sampleSlowly() {
 	if len(waiting) > 0 {
 		sockets := process.ReadSockets()
 		for _, t := range waiting {
-			pids := append(process.Descendants(t.pid), t.pid)
+			pids := t.tree()
 			if p := t.launch.Joined; p.Listen != 0 && sockets.Listening(p.Listen, pids) || p.Connect != 0 && sockets.Connected(p.Connect, pids) {
 				t.seen.Joined = true
 				h.mark(t)
@@ -172,7 +172,7 @@ func (h *host) sampleUsage(now time.Time) {
 		if t.pid == 0 || t.ended != nil {
 			continue
 		}
-		cores, memory := t.meter.Read(append(process.Descendants(t.pid), t.pid), now)
+		cores, memory := t.meter.Read(t.tree(), now)
 		t.seen.Usage = engine.Usage{CPU: cores, Memory: memory, Silent: h.sampler.clock - t.lastLoud, Output: t.sizes[0] + t.sizes[1]}
 		h.mark(t)
 	}

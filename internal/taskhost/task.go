@@ -31,6 +31,7 @@ type task struct {
 	lastLoud time.Duration // of the sampler's clock: its last output
 	meter    process.Meter
 	group    *process.Cgroup
+	box      *box // nil: it runs in no container
 
 	killAt    time.Time // when grace is over; zero when not being stopped
 	hook      *hookRecord
@@ -42,16 +43,16 @@ type task struct {
 // apply makes the tasks match want.
 func (h *host) apply(want *engine.Desired) {
 	wanted := map[job.Instance]bool{}
-	h.hold(want.Tasks)
+	fresh := h.hold(want.Tasks)
 	for _, w := range want.Tasks {
 		wanted[w.Instance] = true
 		t := h.tasks[w.Instance]
 		switch {
 		case w.State == engine.Stopped && t != nil:
 			h.stop(t, w.Signal, w.Grace)
-		case w.State == engine.Launched && t != nil && t.seen.State == engine.Holding && w.Launch != nil:
-			// Without a launch its owner has yet to learn of this place: it may
-			// have been given to a host before us, with other ports.
+		case w.State == engine.Launched && t != nil && t.seen.State == engine.Holding && w.Launch != nil && !fresh[w.Instance]:
+			// A launch for a place that is new here, or none, was made for a host
+			// before us, with other ports: its owner has yet to learn of this one.
 			h.start(t, w.Launch)
 		}
 	}
@@ -62,19 +63,21 @@ func (h *host) apply(want *engine.Desired) {
 	}
 }
 
-// hold makes places for the instances that have none. Ports are taken together
-// and given out in order, so that they ascend with the index.
-func (h *host) hold(wants []engine.Want) {
+// hold makes places for the instances that have none and returns which. Ports
+// are taken together and given out in order, so that they ascend with the index.
+func (h *host) hold(wants []engine.Want) (made map[job.Instance]bool) {
+	made = map[job.Instance]bool{}
 	var fresh []engine.Want
 	need := 0
 	for _, w := range wants {
 		if w.State != engine.Stopped && h.tasks[w.Instance] == nil {
 			fresh = append(fresh, w)
+			made[w.Instance] = true
 			need += w.Ports
 		}
 	}
 	if len(fresh) == 0 {
-		return
+		return made
 	}
 	ports, err := process.HoldPorts(need)
 	node, _ := os.Hostname()
@@ -89,31 +92,50 @@ func (h *host) hold(wants []engine.Want) {
 		t.ports, ports = ports[:w.Ports:w.Ports], ports[w.Ports:]
 		t.seen.Ports = process.Numbers(t.ports)
 	}
+	return made
 }
 
 func (h *host) mark(t *task) { h.changed[t.seen.Instance] = true }
 
 // start launches a held task.
 func (h *host) start(t *task, l *engine.Launch) {
-	if len(l.Argv) == 0 {
+	switch {
+	case l.Container != nil:
+		h.startBox(t, l)
+	case len(l.Argv) == 0:
 		h.startFailed(t, &process.StartError{Code: 125, Text: "there is nothing to run"})
-		return
+	default:
+		t.launch = l
+		h.launch(t, func() (process.Command, error) { return h.command(t) })
 	}
-	t.launch = l
+}
+
+// command is how a task without a container is started.
+func (h *host) command(t *task) (process.Command, error) {
+	l := t.launch
+	var err error
+	t.group, err = process.NewCgroup(h.run, t.seen.Instance.String(), l.Memory, l.CPUs)
+	return process.Command{
+		Argv: l.Argv, Env: hookEnv(l.Env, h.config.Dir, t.seen.Instance), Dir: l.Dir, CgroupFD: t.group.FD(),
+	}, err
+}
+
+// launch starts a task's process. That it may be there is on record before
+// anything is made for it.
+func (h *host) launch(t *task, prepare func() (process.Command, error)) {
 	t.seen.State, t.seen.Started = engine.Starting, h.clock.now()
 	err := h.journal.write(t.seen)
 	crash.Point("host.start-journaled")
 	if err == nil {
 		err = h.openLogs(t)
 	}
+	var cmd process.Command
 	if err == nil {
-		t.group, err = process.NewCgroup(h.run, t.seen.Instance.String(), l.Memory, l.CPUs)
+		cmd, err = prepare()
 	}
 	if err == nil {
-		t.pid, err = h.spawner.Start(process.Command{
-			Argv: l.Argv, Env: hookEnv(l.Env, h.config.Dir, t.seen.Instance), Dir: l.Dir,
-			Stdout: t.out, Stderr: t.err, CgroupFD: t.group.FD(),
-		})
+		cmd.Stdout, cmd.Stderr = t.out, t.err
+		t.pid, err = h.spawner.Start(cmd)
 	}
 	if err != nil {
 		h.startFailed(t, err)
@@ -124,8 +146,10 @@ func (h *host) start(t *task, l *engine.Launch) {
 	t.group.Add(t.pid)
 	h.byPid[t.pid] = t
 	t.lastLoud = h.sampler.clock
-	t.seen.State, t.seen.Pid = engine.Running, t.pid
-	t.seen.Joined = l.Joined == nil
+	if t.box == nil { // else it says itself when it runs
+		t.seen.State, t.seen.Pid = engine.Running, t.pid
+		t.seen.Joined = t.launch.Joined == nil
+	}
 	h.mark(t)
 }
 
@@ -169,7 +193,11 @@ func (h *host) stop(t *task, signal string, grace time.Duration) {
 		t.seen.Asked = true
 		t.seen.State = engine.Stopping
 		h.mark(t)
-		process.KillGroup(process.SignalNumber(signal), t.pid)
+		if t.box != nil {
+			t.box.send(signal)
+		} else {
+			process.KillGroup(process.SignalNumber(signal), t.pid)
+		}
 		t.killAt = until
 	}
 	if until.Before(t.killAt) {
@@ -188,6 +216,10 @@ func (h *host) stopAll(signal string, grace time.Duration) {
 
 // kill ends a task and what it has started, wherever that has put itself.
 func (h *host) kill(t *task) {
+	if t.box != nil {
+		h.killBox(t)
+		return
+	}
 	tree := process.Descendants(t.pid)
 	process.KillGroup(syscall.SIGKILL, t.pid)
 	process.Kill(syscall.SIGKILL, tree...)
@@ -197,28 +229,78 @@ func (h *host) kill(t *task) {
 // exited takes note of the end of a child: a task's main process, or something
 // that a task left behind and we adopted.
 func (h *host) exited(x process.Exit) {
+	if done := h.asides[x.Pid]; done != nil {
+		delete(h.asides, x.Pid)
+		done(x)
+		return
+	}
 	t := h.byPid[x.Pid]
 	if t == nil {
 		return
 	}
 	t.ended = &x
+	if t.box != nil {
+		t.box.endedAt = time.Now()
+	}
 	delete(h.byPid, x.Pid)
+}
+
+// main is the pid of a task's program.
+func (t *task) main() int {
+	if t.box != nil {
+		return t.box.main
+	}
+	return t.pid
+}
+
+// tree are the processes of a task that we can see.
+func (t *task) tree() []int {
+	switch {
+	case t.box == nil:
+		return append(process.Descendants(t.pid), t.pid)
+	case t.box.conn == nil:
+		return nil
+	}
+	return process.Descendants(t.box.root)
+}
+
+// outer is the pid, as this machine counts, of a process that the task knows as
+// pid; -1 when it is gone.
+func (t *task) outer(pid int) int {
+	if t.box == nil {
+		return pid
+	}
+	if pid == t.box.inner {
+		return t.box.main
+	}
+	for _, p := range t.tree() {
+		if process.InnerPid(p) == pid {
+			return p
+		}
+	}
+	return -1
 }
 
 // sweepDying finishes tasks whose main process has ended, as soon as nothing
 // that they started is alive.
 func (h *host) sweepDying() {
 	var dying []*task
+	busy := false // a runtime may still put its containers away
 	for _, t := range h.tasks {
-		if t.ended != nil && t.pid != 0 {
-			dying = append(dying, t)
+		if t.ended == nil || t.pid == 0 || t.box != nil && !h.settled(t) {
+			continue
 		}
+		dying = append(dying, t)
+		busy = busy || t.box != nil && time.Since(t.box.endedAt) < lateEnd
 	}
 	if len(dying) == 0 {
 		return
 	}
 	orphans := h.orphans()
 	last := h.alive() == len(dying)
+	if last && busy && len(orphans) > 0 {
+		return
+	}
 	for _, t := range dying {
 		left := slices.DeleteFunc(slices.Clone(orphans), func(pid int) bool { return !last && !h.belongs(pid, t) })
 		if len(left) == 0 {
@@ -236,7 +318,7 @@ func (h *host) sweepDying() {
 func (h *host) orphans() []int {
 	var all []int
 	for _, pid := range process.Children(os.Getpid()) {
-		if h.byPid[pid] != nil || h.summoner.started(pid) {
+		if h.byPid[pid] != nil || h.asides[pid] != nil || h.summoner.started(pid) {
 			continue
 		}
 		if st, err := process.ReadStat(pid); err == nil && st.State != 'Z' {

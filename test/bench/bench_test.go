@@ -77,6 +77,8 @@ func TestTargets(t *testing.T) {
 	}{
 		{"at most, reached", 20, atMost(20, "ms"), true},
 		{"at most, missed", 21, atMost(20, "ms"), false},
+		{"never over, reached", 3, neverOver(3, "fsyncs"), true},
+		{"never over, missed", 4, neverOver(3, "fsyncs"), false},
 		{"ratio at most, reached", 5, ratioAtMost(0.5), true},
 		{"ratio at most, missed", 6, ratioAtMost(0.5), false},
 		{"ratio at least, reached", 9, ratioAtLeast(0.9), true},

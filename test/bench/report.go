@@ -52,6 +52,11 @@ func atMost(limit float64, unit string) target {
 	return target{fmt.Sprintf("<= %g %s", limit, unit), func(f figure) bool { return f.Median <= limit }}
 }
 
+// neverOver is for what must hold in every round.
+func neverOver(limit float64, unit string) target {
+	return target{fmt.Sprintf("never over %g %s", limit, unit), func(f figure) bool { return f.Max <= limit }}
+}
+
 func ratioAtMost(limit float64) target {
 	return target{fmt.Sprintf("ratio <= %g", limit), func(f figure) bool { return f.Ratio <= limit }}
 }

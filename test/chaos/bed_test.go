@@ -63,7 +63,10 @@ func testBed(t *testing.T) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { b.close() })
+	t.Cleanup(func() {
+		b.end()
+		_ = b.close()
+	})
 	return b
 }
 

@@ -105,6 +105,14 @@ func signalAll(procs []proc, sig syscall.Signal) bool {
 	return hit
 }
 
+// end kills whatever of the bed's runs is left after a test that failed.
+func (b *bed) end() {
+	signalAll(processes(func(p proc) bool {
+		ours := slices.ContainsFunc(p.argv, func(a string) bool { return strings.HasPrefix(a, b.dir+"/") })
+		return ours && (p.argv[0] == musterExe || p.argv[0] == trainerExe)
+	}), syscall.SIGKILL)
+}
+
 // cgroups returns what is left of a run's groups.
 func cgroups(id string) []string {
 	var all []string

@@ -33,6 +33,9 @@ type round struct {
 	kills []kill
 	more  []string // lines of the job file
 
+	freeze time.Duration // how long everything of the run is stopped
+	during func()        // done while it runs
+
 	point   string // as MUSTER_CRASH_AT
 	crasher Target // what dies there
 	fired   string // the file that says that it has
@@ -115,6 +118,10 @@ func (r *round) ended() bool {
 
 // carryOut does what is to be done to the run.
 func (r *round) carryOut() {
+	if r.during != nil {
+		r.during()
+	}
+	r.standStill()
 	begin := time.Now()
 	for _, k := range r.kills {
 		<-time.After(time.Until(begin.Add(k.after)))

@@ -58,7 +58,10 @@ func TestRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer shared.close()
+	defer func() {
+		shared.end()
+		_ = shared.close()
+	}()
 	var next atomic.Uint64
 	var failed atomic.Int64
 	var all sync.WaitGroup
@@ -108,7 +111,11 @@ func oneRound(dir string, shared *bed, seed, n uint64) string {
 		wrong = Check(h)
 	}
 	if len(wrong) > 0 {
-		return strings.Join(wrong, "\n") + "\n" + r.story()
+		text := strings.Join(wrong, "\n") + "\n" + r.story()
+		if r.bed != shared {
+			r.bed.end()
+		}
+		return text
 	}
 	if r.bed != shared {
 		_ = os.RemoveAll(r.bed.dir)

@@ -32,6 +32,17 @@ var environments = map[string]func() environment{
 		python, reason := script("torch-env", "--install")
 		return environment{filepath.Dir(python), reason}
 	}),
+	"mpi": framework("mpi"),
+	"jax": framework("jax"),
+	"tvm": framework("tvm"),
+}
+
+// framework is an environment that scripts/framework-env makes.
+func framework(name string) func() environment {
+	return sync.OnceValue(func() environment {
+		path, reason := script("framework-env", name)
+		return environment{path, reason}
+	})
 }
 
 // need returns the folder that a framework's tests put first on PATH, or ends

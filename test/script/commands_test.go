@@ -88,7 +88,7 @@ func command(ts *testscript.TestScript, args []string) *exec.Cmd {
 // environ is the script's environment, which only its own commands know.
 func environ(ts *testscript.TestScript) []string {
 	var list []string
-	for _, name := range []string{"WORK", "PATH", "HOME", "TMPDIR", "MUSTER_STATE_DIR", "TZ", "GOCOVERDIR", "TERM", "NO_COLOR"} {
+	for _, name := range []string{"WORK", "PATH", "HOME", "TMPDIR", "MUSTER_STATE_DIR", "TZ", "GOCOVERDIR", "TERM", "NO_COLOR", "MUSTER_SLOTS", "MUSTER_GPUS", "XDG_CONFIG_HOME"} {
 		if v := ts.Getenv(name); v != "" {
 			list = append(list, name+"="+v)
 		}

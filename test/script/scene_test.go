@@ -83,10 +83,25 @@ func readProc(pid int) (proc, bool) {
 
 func (s *scene) owns(p proc, runs []string) bool {
 	line := strings.Join(p.args, " ")
-	if strings.Contains(p.environ, s.work) || strings.Contains(line, s.work) || strings.HasPrefix(p.cwd, s.work) {
+	if s.named(p.environ) || s.named(line) || s.named(p.cwd) {
 		return true
 	}
 	return slices.ContainsFunc(runs, func(dir string) bool { return strings.Contains(line, "hold "+filepath.Base(dir)) })
+}
+
+// named says that a text has the scene's folder in it, and not only that of
+// another scene whose name begins like this one's.
+func (s *scene) named(text string) bool {
+	for {
+		_, rest, found := strings.Cut(text, s.work)
+		if !found {
+			return false
+		}
+		if rest == "" || !strings.ContainsAny(rest[:1], "abcdefghijklmnopqrstuvwxyz0123456789_-") {
+			return true
+		}
+		text = rest
+	}
 }
 
 // of finds the process that a script means by owner:RUN, host:RUN or

@@ -5,6 +5,7 @@ package local
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"syscall"
@@ -16,33 +17,71 @@ import (
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/container"
 	"muster.dev/muster/internal/taskhost/process"
 	"muster.dev/muster/internal/taskhost/wire"
 )
 
-// start starts a host, in the best isolation that this machine gives.
+// errBusy says that the run has a host already, which was not on record when we
+// looked: an owner from which the run was taken had just begun to start it.
+var errBusy = errors.New("the run has another task host")
+
+// start starts a host, or adopts the one that was there before it.
 func (n *node) start() (*taskhost.Process, error) {
+	for range 5 {
+		h, err := n.startNew()
+		if !errors.Is(err, errBusy) {
+			return h, err
+		}
+		rec, err := taskhost.ReadRecord(n.run.Dir)
+		if rec == nil || err != nil {
+			continue // it is about to write it, or to end
+		}
+		if h, err = n.reach(rec); h != nil || err != nil {
+			return h, err
+		}
+	}
+	return nil, problem.Wrap(problem.Refused, errBusy, "start a task host for %s", n.run.ID)
+}
+
+// startNew starts a host, in the best isolation that this machine gives. A host
+// that dies before it answers was killed, or cannot live: that is tried twice.
+func (n *node) startNew() (*taskhost.Process, error) {
 	var last error
 	for _, iso := range n.isolations() {
-		h, err := taskhost.Start(n.e.config.Exe, n.run.Dir, iso, !n.run.Attached)
-		if err == nil {
-			crash.Point("local.before-greet")
-			err = n.greet(h.Conn, &h.Record)
-			crash.Point("local.greeted")
+		for range 2 {
+			h, err := n.startIn(iso)
 			if err == nil {
 				n.e.works(iso, n.run)
 				n.keep(h)
 				return h, nil
 			}
-			_ = h.Conn.Close()
-			_ = h.Handle.Close()
-			if problem.KindOf(err) == problem.Stale {
+			if problem.KindOf(err) == problem.Stale || errors.Is(err, errBusy) {
 				return nil, err
 			}
+			if last = err; !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+				break
+			}
 		}
-		last = err
 	}
 	return nil, problem.Wrap(problem.Refused, last, "start a task host for %s", n.run.ID)
+}
+
+// startIn starts a host in one isolation and greets it.
+func (n *node) startIn(iso taskhost.Isolation) (*taskhost.Process, error) {
+	h, err := taskhost.Start(n.e.config.Exe, n.run.Dir, iso, !n.run.Attached)
+	if err != nil {
+		return nil, err
+	}
+	crash.Point("local.before-greet")
+	err = n.greet(h.Conn, &h.Record)
+	crash.Point("local.greeted")
+	if err != nil {
+		_ = h.Conn.Close()
+		_ = h.Handle.Close()
+		return nil, err
+	}
+	return h, nil
 }
 
 // isolations are those to try, in order.
@@ -88,6 +127,8 @@ func (n *node) greet(conn net.Conn, rec *taskhost.Record) error {
 		return fmt.Errorf("the task host did not answer; see %s/host.log: %w", n.run.Dir, err)
 	case m.Refuse != nil && m.Refuse.Stale:
 		return problem.New(problem.Stale, "%s: %s", n.run.ID, m.Refuse.Text)
+	case m.Refuse != nil && m.Refuse.Busy:
+		return errBusy
 	case m.Refuse != nil:
 		return errors.New(m.Refuse.Text)
 	case m.Hello == nil:
@@ -178,27 +219,39 @@ func (n *node) findHost() {
 		n.conclude(nil)
 		return
 	}
+	switch h, err := n.reach(rec); {
+	case err != nil:
+		n.markStale("a newer owner has taken over")
+	case h == nil:
+		n.conclude(rec)
+	}
+}
+
+// reach greets and keeps a host that is on record. It returns nil when the host
+// is gone, and an error when a newer owner has it.
+func (n *node) reach(rec *taskhost.Record) (*taskhost.Process, error) {
 	handle := rec.Open()
 	if handle == nil {
-		n.conclude(rec)
-		return
+		return nil, nil
 	}
 	h := &taskhost.Process{Record: *rec, Handle: handle}
 	for !isGone(handle, 0) {
+		var err error
 		if h.Conn, err = taskhost.Dial(n.run.Dir); err == nil {
 			err = n.greet(h.Conn, rec)
 		}
-		if problem.KindOf(err) == problem.Stale {
-			n.markStale("a newer owner has taken over")
-			return
-		}
 		if err == nil {
 			n.keep(h)
-			return
+			return h, nil
+		}
+		if problem.KindOf(err) == problem.Stale {
+			_ = handle.Close()
+			return nil, err
 		}
 		isGone(handle, 50*time.Millisecond) // it is starting, or ending
 	}
-	n.conclude(rec)
+	_ = handle.Close()
+	return nil, nil
 }
 
 // maxStillborn is how many hosts in a row may die before they have done
@@ -224,10 +277,12 @@ func (n *node) conclude(rec *taskhost.Record) {
 	if rec != nil && rec.Boot == process.BootID() {
 		n.sweep(rec)
 	}
+	// Containers outlive a restart of the machine, too, if only as files.
+	sweepErr := container.Sweep(n.run.Dir, n.run.ID)
 	entries, err := taskhost.ReadJournal(n.run.Dir)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err != nil {
+	if err := errors.Join(err, sweepErr); err != nil {
 		n.trouble = err.Error()
 	}
 	for _, i := range entries {

@@ -12,12 +12,14 @@ import (
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/container"
 	"muster.dev/muster/internal/taskhost/process"
 )
 
 var (
-	_ engine.Engine    = (*Engine)(nil)
-	_ engine.LogReader = (*Engine)(nil)
+	_ engine.Engine          = (*Engine)(nil)
+	_ engine.LogReader       = (*Engine)(nil)
+	_ engine.ContainerEngine = (*Engine)(nil)
 )
 
 // An Engine runs tasks on this machine.
@@ -57,9 +59,14 @@ func New(c Config) *Engine {
 // Capabilities implements engine.Engine.
 func (e *Engine) Capabilities() engine.Capabilities {
 	return engine.Capabilities{
-		Name: "local", HoldsPlace: true, ExactLogs: true, Silence: true,
+		Name: "local", HoldsPlace: true, ExactLogs: true, Silence: true, Containers: true,
 		GPUs: e.gpus(), Slots: e.config.Slots,
 	}
+}
+
+// FindRuntime implements engine.ContainerEngine.
+func (e *Engine) FindRuntime(env []string) (*engine.Runtime, error) {
+	return container.Find(env, e.config.Exe)
 }
 
 // gpus are the devices to give out.

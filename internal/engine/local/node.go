@@ -16,6 +16,7 @@ import (
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/container"
 	"muster.dev/muster/internal/taskhost/wire"
 )
 
@@ -176,8 +177,17 @@ func (n *node) forget(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := container.Sweep(n.run.Dir, n.run.ID); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(container.Dir(n.run.Dir)); err != nil {
+		return err
+	}
 	for _, name := range []string{taskhost.SocketName, taskhost.StateName, taskhost.StateName + ".new", taskhost.HookName, taskhost.JournalName} {
 		_ = os.Remove(n.run.Dir + "/" + name)
+	}
+	if err := os.RemoveAll(n.run.Dir + "/" + taskhost.RanksName); err != nil {
+		return err
 	}
 	return os.RemoveAll(n.run.Dir + "/python")
 }

@@ -3,11 +3,6 @@
 package local
 
 import (
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
-
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/taskhost"
 	"muster.dev/muster/internal/taskhost/process"
@@ -24,25 +19,9 @@ func (n *node) outerPid(i engine.Instance) int {
 		return pid
 	}
 	for _, pid := range process.Children(n.host.Pid) {
-		if innerPid(pid) == i.Pid {
+		if process.InnerPid(pid) == i.Pid {
 			n.pids[i.Instance] = pid
 		}
 	}
 	return n.pids[i.Instance]
-}
-
-// innerPid is a process's pid in its own namespace.
-func innerPid(pid int) int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(b)) {
-		if list, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			f := strings.Fields(list)
-			inner, _ := strconv.Atoi(f[len(f)-1])
-			return inner
-		}
-	}
-	return 0
 }

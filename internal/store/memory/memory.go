@@ -4,6 +4,7 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sort"
 	"sync"
@@ -22,23 +23,32 @@ type Store struct {
 func New() *Store { return &Store{bodies: map[string][]byte{}} }
 
 // Create implements store.Store.
-func (s *Store) Create(ctx context.Context, r run.Run) error {
-	if err := store.CheckNew(r); err != nil {
-		return err
-	}
-	body, err := store.Encode(r)
-	if err != nil {
-		return err
+func (s *Store) Create(ctx context.Context, runs ...run.Run) error {
+	fresh := map[string][]byte{}
+	for _, r := range runs {
+		if err := store.CheckNew(r); err != nil {
+			return err
+		}
+		body, err := store.Encode(r)
+		if err != nil {
+			return err
+		}
+		if fresh[r.ID] != nil {
+			return store.Taken(r.ID)
+		}
+		fresh[r.ID] = body
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.bodies[r.ID]; ok {
-		return store.Taken(r.ID)
+	for id := range fresh {
+		if _, ok := s.bodies[id]; ok {
+			return store.Taken(id)
+		}
 	}
-	s.bodies[r.ID] = body
+	maps.Copy(s.bodies, fresh)
 	return nil
 }
 
@@ -78,6 +88,7 @@ func (s *Store) List(ctx context.Context, q run.Query) (run.Page, error) {
 		switch {
 		case q.Active && r.Done():
 		case q.Name != "" && r.Spec.Name != q.Name:
+		case q.Group != "" && store.GroupOf(r) != q.Group:
 		case q.After != "" && !after.Newer(store.MarkOf(r)):
 		default:
 			out = append(out, r)

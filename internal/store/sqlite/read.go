@@ -71,6 +71,9 @@ func selection(q run.Query) (string, []any, error) {
 	if q.Name != "" {
 		where, args = append(where, "name = ?"), append(args, q.Name)
 	}
+	if q.Group != "" {
+		where, args = append(where, "grp = ?"), append(args, q.Group)
+	}
 	if q.After != "" {
 		m, err := store.ParseMark(q.After)
 		if err != nil {

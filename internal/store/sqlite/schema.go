@@ -18,6 +18,7 @@ const schema = `
 CREATE TABLE runs (
 	id      TEXT PRIMARY KEY,
 	name    TEXT NOT NULL,
+	grp     TEXT NOT NULL,
 	created INTEGER NOT NULL,
 	done    INTEGER NOT NULL,
 	rev     INTEGER NOT NULL,
@@ -26,6 +27,7 @@ CREATE TABLE runs (
 );
 CREATE INDEX runs_created ON runs (created, id);
 CREATE INDEX runs_name    ON runs (name, created, id);
+CREATE INDEX runs_group   ON runs (grp, created, id) WHERE grp <> '';
 CREATE INDEX runs_active  ON runs (created, id) WHERE done = 0;
 CREATE TABLE written_by (muster TEXT NOT NULL);
 PRAGMA user_version = 1;

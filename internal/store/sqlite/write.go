@@ -22,26 +22,38 @@ const (
 var errEnds = errors.New("change ends the run")
 
 // Create implements store.Store.
-func (s *Store) Create(ctx context.Context, r run.Run) error {
-	if err := store.CheckNew(r); err != nil {
-		return err
-	}
-	body, err := store.Encode(r)
-	if err != nil {
-		return err
+func (s *Store) Create(ctx context.Context, runs ...run.Run) error {
+	bodies := make([][]byte, len(runs))
+	for i, r := range runs {
+		if err := store.CheckNew(r); err != nil {
+			return err
+		}
+		var err error
+		if bodies[i], err = store.Encode(r); err != nil {
+			return err
+		}
 	}
 	return s.retry(ctx, func() error {
 		return s.transact(ctx, full, func(tx *sql.Tx) error {
-			n, err := affected(tx.ExecContext(ctx,
-				`INSERT INTO runs (id, name, created, done, rev, fence, body) VALUES (?, ?, ?, ?, ?, ?, ?)
-				ON CONFLICT DO NOTHING`,
-				r.ID, r.Spec.Name, r.Created.UnixNano(), r.Done(), r.Rev, r.Fence, body))
-			if err == nil && n == 0 {
-				return store.Taken(r.ID)
+			for i, r := range runs {
+				if err := insert(ctx, tx, r, bodies[i]); err != nil {
+					return err
+				}
 			}
-			return err
+			return nil
 		})
 	})
+}
+
+func insert(ctx context.Context, tx *sql.Tx, r run.Run, body []byte) error {
+	n, err := affected(tx.ExecContext(ctx,
+		`INSERT INTO runs (id, name, grp, created, done, rev, fence, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`,
+		r.ID, r.Spec.Name, store.GroupOf(r), r.Created.UnixNano(), r.Done(), r.Rev, r.Fence, body))
+	if err == nil && n == 0 {
+		return store.Taken(r.ID)
+	}
+	return err
 }
 
 // Update implements store.Store.

@@ -31,6 +31,19 @@ func takenOnce(t *testing.T, s store.Store) {
 	wantSame(t, get(t, s, first.ID), first)
 }
 
+// takenTogether: runs that are created together are all there or none is.
+func takenTogether(t *testing.T, s store.Store) {
+	create(t, s, Sample(1, "a"))
+	wantKind(t, s.Create(t.Context(), Sample(2, "b"), Sample(1, "a")), problem.Conflict)
+	if _, err := s.Get(t.Context(), "b-00002"); err == nil {
+		t.Error("half of the runs were created")
+	}
+	if err := s.Create(t.Context(), Sample(2, "b"), Sample(3, "c")); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, all(t, s, run.Query{}), "c-00003", "b-00002", "a-00001")
+}
+
 func incomplete(t *testing.T, s store.Store) {
 	nameless, timeless := Sample(1, "a"), Sample(2, "a")
 	nameless.ID, timeless.Created = "", time.Time{}

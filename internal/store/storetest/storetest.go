@@ -23,6 +23,7 @@ func Run(t *testing.T, New func(t *testing.T) store.Store) {
 	}{
 		{"a created run reads back whole", readsBack},
 		{"an id is taken once", takenOnce},
+		{"runs are created together or not at all", takenTogether},
 		{"a run without id or time is refused", incomplete},
 		{"a ref is an id, a name or nothing", refs},
 		{"an unknown ref says what was meant", unknown},

@@ -65,6 +65,7 @@ type Forget struct{}
 // Refuse ends a conversation.
 type Refuse struct {
 	Stale bool   `json:"stale,omitempty"`
+	Busy  bool   `json:"busy,omitempty"` // another host runs this run
 	Text  string `json:"text"`
 }
 
