@@ -104,7 +104,7 @@ func (c checker) between(n, low, high int) {
 }
 
 func (c checker) label(s string) {
-	if !isLabel(s) {
+	if !IsLabel(s) {
 		c.bad("%s is not a DNS label (up to 63 of a-z, 0-9 and -, with no - at either end)", quote(s))
 	}
 }
@@ -132,7 +132,9 @@ func (c checker) exactlyOne(given []bool, names ...string) {
 	}
 }
 
-func isLabel(s string) bool {
+// IsLabel says whether s is a DNS label: up to 63 of a-z, 0-9 and -, with no - at
+// either end.
+func IsLabel(s string) bool {
 	for i := range len(s) {
 		switch b := s[i]; {
 		case b >= 'a' && b <= 'z', b >= '0' && b <= '9':

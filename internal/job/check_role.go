@@ -65,7 +65,7 @@ func (s *Spec) givenWork(role string) bool {
 func (c checker) roleName(name, framework string) {
 	c.label(name)
 	known := framework == "plain" || slices.Contains(roleOrder, name)
-	if known || !slices.Contains(Frameworks, framework) || !isLabel(name) {
+	if known || !slices.Contains(Frameworks, framework) || !IsLabel(name) {
 		return
 	}
 	c.add(Fault{

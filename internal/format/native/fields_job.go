@@ -35,10 +35,10 @@ var jobTable = table[draft]{
 	as("yarn", dict(anything), func(d *draft) *map[string]any { return &d.spec.YARN }),
 	as("slurm", dict(anything), func(d *draft) *map[string]any { return &d.spec.Slurm }),
 	as("ssh", dict(anything), func(d *draft) *map[string]any { return &d.spec.SSH }),
-	{"jobs", refuse("groups are not supported yet; write one file for each job")},
-	{"needs", refuse("is for a job of a group, and groups are not supported yet")},
-	{"max_parallel", refuse("is for a group, and groups are not supported yet")},
-	{"stop_on_failure", refuse("is for a group, and groups are not supported yet")},
+	{"jobs", refuse("makes the file a group, and here one job is wanted")},
+	{"needs", refuse("is for a job under jobs")},
+	{"max_parallel", refuse("is for a group, a file with jobs")},
+	{"stop_on_failure", refuse("is for a group, a file with jobs")},
 }
 
 var frameworkTable = table[job.Framework]{

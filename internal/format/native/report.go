@@ -98,15 +98,15 @@ func (r *report) err() error {
 		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.column, b.at.column))
 	})
 	var list problem.List
-	seen := map[problem.Error]bool{}
+	seen := map[problem.Error]bool{} // a default is read by every job and role, and wrong once
 	for i, f := range r.findings {
 		if i == maxProblems {
 			list = append(list, problem.New(problem.Invalid, "there are more problems than these %d", maxProblems))
 			break
 		}
 		e := problem.Error{Kind: problem.Invalid, Where: r.where(f.at), Field: f.trail.String(), Text: f.text}
-		if !seen[e] {
-			seen[e] = true
+		if once := (problem.Error{Where: e.Where, Text: e.Text}); f.at.line == 0 || !seen[once] {
+			seen[once] = true
 			list = append(list, &e)
 		}
 	}
