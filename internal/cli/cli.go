@@ -69,7 +69,7 @@ func newRoot(a *app) *cobra.Command {
 	for group, list := range map[string][]*cobra.Command{
 		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newRerunCommand(a), newRmCommand(a)},
 		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a), newFilesCommand(a), newCpCommand(a)},
-		"other": {newPruneCommand(a), newDoctorCommand(a), newVersionCommand(a)},
+		"other": {newPruneCommand(a), newDoctorCommand(a), newManCommand(a), newVersionCommand(a)},
 	} {
 		for _, c := range list {
 			c.GroupID, c.Args = group, asUsage(c.Args)

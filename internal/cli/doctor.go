@@ -1,6 +1,12 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"muster.dev/muster/internal/ui"
+)
 
 func newDoctorCommand(a *app) *cobra.Command {
 	var format string
@@ -10,4 +16,30 @@ func newDoctorCommand(a *app) *cobra.Command {
 	}
 	formatFlag(c, &format, "json|yaml")
 	return c
+}
+
+// A finding is one thing that doctor looked at.
+type finding struct {
+	What string `json:"what"`
+	Good bool   `json:"good"`
+	Text string `json:"text"`
+}
+
+func runDoctor(a *app, format string) error {
+	found, err := examine(a)
+	if err != nil {
+		return err
+	}
+	if format != "" {
+		return a.print(format, found)
+	}
+	st := ui.Detect(a.stdout, a.env)
+	for _, f := range found {
+		mark := ui.OK
+		if !f.Good {
+			mark = ui.Warning
+		}
+		fmt.Fprintf(a.stdout, "%s %-11s %s\n", st.Mark(mark), f.What, clean(f.Text))
+	}
+	return nil
 }

@@ -13,32 +13,6 @@ import (
 	"muster.dev/muster/internal/ui"
 )
 
-// A finding is one thing that doctor looked at.
-type finding struct {
-	What string `json:"what"`
-	Good bool   `json:"good"`
-	Text string `json:"text"`
-}
-
-func runDoctor(a *app, format string) error {
-	found, err := examine(a)
-	if err != nil {
-		return err
-	}
-	if format != "" {
-		return a.print(format, found)
-	}
-	st := ui.Detect(a.stdout, a.env)
-	for _, f := range found {
-		mark := ui.OK
-		if !f.Good {
-			mark = ui.Warning
-		}
-		fmt.Fprintf(a.stdout, "%s %-11s %s\n", st.Mark(mark), f.What, clean(f.Text))
-	}
-	return nil
-}
-
 func examine(a *app) ([]finding, error) {
 	dir, err := stateDir(a.env)
 	if err == nil {

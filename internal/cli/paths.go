@@ -31,6 +31,11 @@ func resolvePaths(s *job.Spec, base string) error {
 		if r.EnvFile != "" {
 			r.EnvFile = pathIn(base, r.EnvFile)
 		}
+		for n := range r.Volumes {
+			if err := resolveVolume(&r.Volumes[n], base); err != nil {
+				return err
+			}
+		}
 	}
 	for name, secret := range s.Secrets {
 		if secret.File == "" {

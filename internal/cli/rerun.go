@@ -59,7 +59,7 @@ func repetition(r run.Run, o rerunOptions) (run.Submission, error) {
 	from := r.Origin
 	s := run.Submission{
 		Spec: r.Spec, Env: os.Environ(),
-		Origin: run.Origin{Dir: from.Dir, File: from.File, Code: from.Code, CodeSize: from.CodeSize, Inference: from.Inference},
+		Origin: run.Origin{Dir: from.Dir, File: from.File, Code: from.Code, CodeSize: from.CodeSize, Inference: from.Inference, Privileged: from.Privileged},
 	}
 	s.Spec.Suspend = false // who runs it again wants it to run
 	if o.resume {

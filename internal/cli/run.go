@@ -30,6 +30,7 @@ type runOptions struct {
 	isolation string
 	show      []string
 	labels    []string
+	container containerOptions
 
 	changed func(flag string) bool
 }
@@ -66,6 +67,7 @@ func newRunCommand(a *app) *cobra.Command {
 	f.BoolVarP(&o.detach, "detach", "d", false, "return when it runs and print only its id")
 	showFlag(c, &o.show)
 	f.StringVar(&o.isolation, "isolation", "", "auto or none")
+	o.container.addTo(f)
 	return c
 }
 
@@ -235,6 +237,9 @@ func override(s *run.Submission, o runOptions) error {
 		if err := overrideGPUs(s, o.gpus); err != nil {
 			return err
 		}
+	}
+	if err := o.container.apply(s); err != nil {
+		return err
 	}
 	rendezvous.Complete(&s.Spec) // the variables are for implied roles too
 	if err := setFlags(s, o.env); err != nil {

@@ -176,9 +176,12 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 	if r, err = until(ctx, svc, r, underWay); err != nil {
 		return err
 	}
-	if r.Phase == run.Failed {
+	switch r.Phase {
+	case run.Failed:
 		a.printReport(svc, r)
 		return exitOf(r)
+	case run.Pending, run.Suspended:
+		fmt.Fprintln(a.stderr, "muster: "+clean(plain(r)))
 	}
 	return nil
 }

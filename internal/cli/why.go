@@ -47,6 +47,11 @@ const lastLines = 8
 // about and what was kept of it.
 func explain(ctx context.Context, svc run.Service, r run.Run) report.Report {
 	rep := report.Of(r, ending(lastOf(ctx, svc, r)), time.Now())
+	if r.Phase == run.Pending {
+		if active, err := svc.List(ctx, run.Query{Active: true}); err == nil {
+			rep.Queue(r, active.Runs, time.Now())
+		}
+	}
 	if lines := outputs(r); lines != nil {
 		rep.Facts = append(rep.Facts, report.Fact{Label: "outputs", Lines: lines})
 	}

@@ -40,10 +40,14 @@ func (a *app) openPlane() (run.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlane(dir)
+	return newPlane(dir, a.env)
 }
 
-func newPlane(dir string) (*control.Plane, error) {
+func newPlane(dir string, env func(string) string) (*control.Plane, error) {
+	c, err := readConfig(env)
+	if err != nil {
+		return nil, err
+	}
 	if err := makeStateDir(dir); err != nil {
 		return nil, err
 	}
@@ -55,7 +59,7 @@ func newPlane(dir string) (*control.Plane, error) {
 	if err != nil {
 		return nil, err
 	}
-	return control.New(control.Config{StateDir: dir, Store: st, Exe: exe, Engine: local.New(local.Config{Exe: exe, Alone: true})}), nil
+	return control.New(control.Config{StateDir: dir, Store: st, Exe: exe, Engine: local.New(local.Config{Exe: exe, Alone: true, Slots: c.Slots, GPUs: c.GPUs})}), nil
 }
 
 // own is the owner of a detached run: "muster own RUNDIR [take]". With take it
@@ -65,7 +69,7 @@ func own(args []string) int {
 		fmt.Fprintln(os.Stderr, "muster own is started by muster itself")
 		return exitUsage
 	}
-	p, err := newPlane(filepath.Dir(filepath.Dir(args[0])))
+	p, err := newPlane(filepath.Dir(filepath.Dir(args[0])), os.Getenv)
 	if err == nil {
 		err = p.Own(context.Background(), filepath.Base(args[0]), len(args) > 1 && args[1] == "take")
 	}

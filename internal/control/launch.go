@@ -24,6 +24,8 @@ type launcher struct {
 	private private
 	shell   string
 	cores   int
+	uid     int
+	groups  []int
 }
 
 func newLauncher(dir, exe string) (*launcher, error) {
@@ -31,7 +33,9 @@ func newLauncher(dir, exe string) (*launcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &launcher{dir: dir, exe: exe, private: v, shell: findShell(), cores: runtime.NumCPU()}, nil
+	return &launcher{
+		dir: dir, exe: exe, private: v, shell: findShell(), cores: runtime.NumCPU(), uid: os.Getuid(), groups: callerGroups(),
+	}, nil
 }
 
 func findShell() string {
@@ -80,10 +84,14 @@ func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *eng
 		argv = slices.Concat([]string{l.exe, "rank", l.dir}, plan.Rank, argv)
 	}
 	share := role.PerReplica() // resources are a replica's
-	return &engine.Launch{
+	launch := &engine.Launch{
 		Argv: argv, Env: l.environ(r, i, plan), Dir: l.workdir(r, role), Joined: plan.Joined,
 		Memory: int64(role.Resources.Memory) / int64(share), CPUs: role.Resources.CPUs / float64(share),
 	}
+	if role.Image != nil {
+		l.contain(launch, r, i, plan)
+	}
+	return launch
 }
 
 // argv is the command; a script runs in the task's shell. A shell that is given
@@ -115,18 +123,21 @@ func (l *launcher) workdir(r *run.Run, role *job.Role) string {
 // suggest; what makes the rendezvous wins over all.
 func (l *launcher) environ(r *run.Run, i job.Instance, plan rendezvous.Plan) []string {
 	env := map[string]string{"PYTHONUNBUFFERED": "1"}
+	role := r.Spec.Roles[i.Task.Role]
 	for _, kv := range l.private.Env {
-		if k, v, ok := strings.Cut(kv, "="); ok {
+		if k, v, ok := strings.Cut(kv, "="); ok && role.Image == nil { // an image has its own
 			env[k] = v
 		}
 	}
-	role := r.Spec.Roles[i.Task.Role]
 	if _, set := env["OMP_NUM_THREADS"]; !set {
 		env["OMP_NUM_THREADS"] = strconv.Itoa(l.threads(r, role))
 	}
 	maps.Copy(env, role.Env)
 	maps.Copy(env, l.private.RoleEnv[i.Task.Role])
 	if gpus := devices(r.Grant, i.Task, plan); len(gpus) > 0 {
+		if role.Image != nil {
+			gpus = renumbered(gpus)
+		}
 		env["CUDA_VISIBLE_DEVICES"] = strings.Join(gpus, ",")
 	}
 	maps.Copy(env, l.own(r, i))

@@ -69,7 +69,7 @@ func wantedOutput(o job.Output, phase run.Phase) bool {
 }
 
 func (p *Plane) collectOne(r *run.Run, o job.Output) error {
-	from := p.outputPath(r, o)
+	from, _ := throughVolumes(&r.Spec, p.outputPath(r, o))
 	kept := filepath.Join(p.runDir(r.ID), outputsDir)
 	base := p.workDir(r)
 	if filepath.IsAbs(o.Path) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/snapshot"
@@ -53,9 +54,18 @@ func (p *Plane) runDir(id string) string { return filepath.Join(p.config.StateDi
 // engineRun names a run to the engine.
 func (p *Plane) engineRun(r *run.Run) engine.Run {
 	return engine.Run{
-		ID: r.ID, Dir: p.runDir(r.ID), Fence: r.Fence, Attached: r.Attached, Isolation: r.Spec.Isolation,
+		ID: r.ID, Dir: p.runDir(r.ID), Fence: r.Fence, Attached: r.Attached, Isolation: isolation(&r.Spec),
 		LogLimit: int64(r.Spec.Logs.Limit), Signal: r.Spec.Stop.SignalOr(), Grace: r.Spec.Stop.GraceOr(),
 	}
+}
+
+// isolation is what a job asks for. What makes containers remembers processes
+// by their pids, so with images these must be the machine's own.
+func isolation(s *job.Spec) string {
+	if hasImage(s) {
+		return "none"
+	}
+	return s.Isolation
 }
 
 // Get implements run.Service.

@@ -183,6 +183,7 @@ func (p *Plane) addLive(r *run.Run) {
 type private struct {
 	Env     []string                     `json:"env"`
 	RoleEnv map[string]map[string]string `json:"role_env,omitempty"`
+	Runtime *engine.Runtime              `json:"runtime,omitempty"` // makes its containers
 }
 
 func writePrivate(dir string, v private) error {

@@ -24,7 +24,7 @@ func keepSecrets(dir string, s *job.Spec, values map[string][]byte, v *private) 
 			v.addToAll(s, name, string(value))
 			continue
 		}
-		path := filepath.Join(dir, secretsDir, filepath.Base(secret.As))
+		path := filepath.Join(dir, secretsDir, secretFile(name, secret))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
@@ -34,6 +34,15 @@ func keepSecrets(dir string, s *job.Spec, values map[string][]byte, v *private) 
 		v.addToAll(s, "MUSTER_SECRETS_DIR", filepath.Dir(path))
 	}
 	return nil
+}
+
+// secretFile is how a secret's file is called in the run's own folder. One that
+// a container shows elsewhere has a place of its own.
+func secretFile(name string, s job.Secret) string {
+	if filepath.IsAbs(s.As) {
+		return "as-" + name
+	}
+	return filepath.Base(s.As)
 }
 
 // addToAll sets a variable for every role.

@@ -52,6 +52,7 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 	}
 	if err == nil && r.Grant == nil {
 		err = p.round(ctx)
+		p.nudge(r.ID) // it may have a reason to wait
 	}
 	if err == nil && !s.Attached && !waits(&r) {
 		err = p.startOwner(r.ID)
@@ -81,8 +82,9 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 		return r, err
 	}
 	dir := p.runDir(r.ID)
-	v := private{rendezvous.Strip(s.Env), s.RoleEnv}
+	v := private{Env: rendezvous.Strip(s.Env), RoleEnv: s.RoleEnv}
 	for _, step := range []func() error{
+		func() error { return p.findRuntime(&r, s.Env, &v) },
 		func() error { return makeRunDir(dir) },
 		func() error { return p.freeze(ctx, &r) },
 		func() error { return p.inherit(ctx, &r, s.Resume) },

@@ -32,8 +32,6 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")
-		refuse(r.Container != nil && !c.Containers, at+"container", fmt.Sprintf("%s runs no containers yet", c.Name), "")
-		refuse(len(r.Volumes) > 0, at+"volumes", later, "use the paths of this machine")
 		refuse(r.Setup != "" || r.Teardown != "", at+"setup", later, "make it part of run")
 		refuse(r.Health != nil, at+"health", later, "")
 	}

@@ -135,10 +135,10 @@ func (l *ledger) dependent(r *run.Run) string {
 // short says what a claim has to wait for, "" for nothing.
 func (l *ledger) short(want Claim) string {
 	if want.GPUs > 0 && (want.GPUs > len(l.gpus) || len(l.ahead["gpus"]) > 0) {
-		return l.words("gpus", fmt.Sprintf("%d of %d GPUs free, it needs %d", len(l.gpus), len(l.c.GPUs), want.GPUs))
+		return l.words("gpus", Shortage{GPUs, len(l.gpus), len(l.c.GPUs), want.GPUs}.String())
 	}
 	if l.c.Slots > 0 && (want.Slots > l.slots || len(l.ahead["slots"]) > 0) {
-		return l.words("slots", fmt.Sprintf("%d of %d slots free, it needs %d", max(l.slots, 0), l.c.Slots, want.Slots))
+		return l.words("slots", Shortage{Slots, max(l.slots, 0), l.c.Slots, want.Slots}.String())
 	}
 	return ""
 }

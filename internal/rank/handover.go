@@ -24,19 +24,15 @@ const fileVariable = "PMI_FD"
 // maxEnvironment is more than any kernel takes.
 const maxEnvironment = 64 << 20
 
-// send hands an environment over, with the open file that it names.
-func send(conn *net.UnixConn, env []string) error {
+// send hands an environment over, with the open file that it names, if any.
+func send(conn *net.UnixConn, env []string, file *os.File) error {
 	body, err := json.Marshal(env)
 	if err != nil {
 		return err
 	}
 	var rights []byte
-	if n, ok := lookup(env, fileVariable); ok {
-		fd, err := strconv.Atoi(n)
-		if err != nil {
-			return fmt.Errorf("%s: %w", fileVariable, err)
-		}
-		rights = unix.UnixRights(fd)
+	if file != nil {
+		rights = unix.UnixRights(int(file.Fd()))
 	}
 	head := binary.LittleEndian.AppendUint32(nil, uint32(len(body)))
 	if _, _, err := conn.WriteMsgUnix(head, rights, nil); err != nil {

@@ -36,19 +36,35 @@ func join(m *meeting) error {
 	if err != nil {
 		return fmt.Errorf("join %s: %w", task, err)
 	}
-	end, err := handleOf(conn)
+	p, err := peerOf(conn)
 	if err == nil {
-		err = send(conn, os.Environ())
+		err = m.handOver(conn, task, p)
 	}
 	_ = conn.Close()
 	if err != nil {
 		return fmt.Errorf("join %s: %w", task, err)
 	}
-	closeFile() // the rank's alone now: its launcher must see when it is gone
-	if err := await(end); err != nil {
+	if err := p.await(); err != nil {
 		return fmt.Errorf("wait for %s: %w", task, err)
 	}
 	return m.outcome(task)
+}
+
+// handOver gives the rank what it needs to be one.
+func (m *meeting) handOver(conn *net.UnixConn, task job.Task, p peer) error {
+	r, end, err := newRelay()
+	if err != nil {
+		return err
+	}
+	if err := send(conn, os.Environ(), end); err != nil || r == nil {
+		return err
+	}
+	_ = end.Close() // the rank's alone now
+	r.start(func(code int) {
+		// What cannot be told shows when the rank, which waits for it, is ended.
+		_ = taskhost.Tell(m.runDir, job.Instance{Task: task, Attempt: m.attempt, Try: 1}, p.pid, code)
+	})
+	return nil
 }
 
 // number is the rank that mpirun gave to this process.
@@ -75,32 +91,30 @@ func (m *meeting) dial(rank int) (*net.UnixConn, error) {
 	}
 }
 
-// handleOf returns a pidfd of the process that listens at the other end, which
-// is readable once that has ended, whatever program it has become.
-func handleOf(conn *net.UnixConn) (fd int, err error) {
+// A peer is the process at the other end of a connection.
+type peer struct {
+	pid   int
+	pidfd int // readable once it has ended, whatever program it has become
+}
+
+func peerOf(conn *net.UnixConn) (p peer, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return 0, err
+		return p, err
 	}
-	fd = -1
 	cerr := raw.Control(func(s uintptr) {
-		var peer *unix.Ucred
-		if peer, err = unix.GetsockoptUcred(int(s), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			fd, err = unix.PidfdOpen(int(peer.Pid), 0)
+		var who *unix.Ucred
+		if who, err = unix.GetsockoptUcred(int(s), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			p.pid = int(who.Pid)
+			p.pidfd, err = unix.PidfdOpen(p.pid, 0)
 		}
 	})
-	return fd, errors.Join(cerr, err)
+	return p, errors.Join(cerr, err)
 }
 
-func closeFile() {
-	if fd, err := strconv.Atoi(os.Getenv(fileVariable)); err == nil {
-		_ = unix.Close(fd)
-	}
-}
-
-func await(pidfd int) error {
+func (p peer) await() error {
 	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, -1)
+		_, err := unix.Poll([]unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}, -1)
 		if !errors.Is(err, unix.EINTR) {
 			return err
 		}

@@ -3,9 +3,12 @@
 package rank
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
@@ -81,30 +86,47 @@ func exitCode(err error) int {
 	return 0
 }
 
+// joinSpeaker starts a rank that says a line to mpirun, and its stand-in, and
+// returns mpirun's end of the open file.
+func (s stage) joinSpeaker(line string, out *bytes.Buffer) (serve, join *exec.Cmd, mpirun *os.File) {
+	s.t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	mpirun, theirs := os.NewFile(uintptr(pair[0]), "mpirun"), os.NewFile(uintptr(pair[1]), "theirs")
+	s.t.Cleanup(func() { mpirun.Close() })
+	defer theirs.Close()
+	serve = s.rank([]string{"MUSTER_TASK_INDEX=1", "MUSTER_TASK=worker-1", "MINE=task"}, "serve", "--", exe, "speak", line)
+	serve.Stdout = out
+	join = s.rank([]string{"PMI_RANK=1", "PMI_FD=3", "MINE=launcher", "GIVEN=it", "MUSTER_TASK=launcher-0"}, "join")
+	join.ExtraFiles = []*os.File{theirs}
+	for _, cmd := range []*exec.Cmd{serve, join} {
+		if err := cmd.Start(); err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	}
+	return serve, join, mpirun
+}
+
 // The task gets the rank, the open file and whatever else mpirun gave, stays
 // the process it was, and its stand-in ends as it does.
 func TestRankIsJoined(t *testing.T) {
 	s := newStage(t)
 	s.record(exited(1, 1, 0)) // of an attempt before
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer read.Close()
-
 	var out bytes.Buffer
-	program := `echo "$$ $PMI_RANK $MUSTER_TASK_INDEX $MINE $GIVEN $MUSTER_TASK"; echo hello >/proc/$$/fd/$PMI_FD; exit 3`
-	serve := s.rank([]string{"MUSTER_TASK_INDEX=1", "MUSTER_TASK=worker-1", "MINE=task"}, "serve", "--", "/bin/sh", "-c", program)
-	serve.Stdout = &out
-	if err := serve.Start(); err != nil {
+	serve, join, mpirun := s.joinSpeaker("cmd=init", &out)
+	if said, err := bufio.NewReader(mpirun).ReadString('\n'); err != nil || said != "cmd=init\n" {
+		t.Errorf("mpirun heard %q, %v", said, err)
+	}
+	if _, err := mpirun.WriteString("3\n"); err != nil {
 		t.Fatal(err)
 	}
-	join := s.rank([]string{"PMI_RANK=1", "PMI_FD=3", "MINE=launcher", "GIVEN=it", "MUSTER_TASK=launcher-0"}, "join")
-	join.ExtraFiles = []*os.File{write}
-	if err := join.Start(); err != nil {
-		t.Fatal(err)
-	}
-	write.Close()
 	if code := exitCode(serve.Wait()); code != 3 {
 		t.Errorf("the rank exited with %d, want 3", code)
 	}
@@ -112,16 +134,67 @@ func TestRankIsJoined(t *testing.T) {
 	if code := exitCode(join.Wait()); code != 3 {
 		t.Errorf("its stand-in exited with %d, want 3", code)
 	}
-	fields := strings.Fields(out.String())
-	if len(fields) == 0 || fields[0] != strconv.Itoa(serve.Process.Pid) {
-		t.Errorf("the program is %q, want the process that waited, %d", out.String(), serve.Process.Pid)
+	want := strconv.Itoa(serve.Process.Pid) + " 1 1 task it worker-1\n"
+	if got := out.String(); got != want {
+		t.Errorf("the program is %q; want %q, the process that waited", got, want)
 	}
-	if want := []string{"1", "1", "task", "it", "worker-1"}; !slices.Equal(fields[1:], want) {
-		t.Errorf("the program sees %q, want %q", fields[1:], want)
+}
+
+// MPICH's ranks ask mpirun to end them. The host is told instead, and mpirun
+// learns of it when the rank is gone.
+func TestRankAborts(t *testing.T) {
+	s := newStage(t)
+	read, err := s.hook()
+	if err != nil {
+		t.Fatal(err)
 	}
-	var said bytes.Buffer
-	if _, err := said.ReadFrom(read); err != nil || said.String() != "hello\n" {
-		t.Errorf("through the open file came %q, %v", said.String(), err)
+	serve, join, mpirun := s.joinSpeaker("cmd=abort exitcode=7", &bytes.Buffer{})
+	told, err := bufio.NewReader(read).ReadString('\n')
+	want := fmt.Sprintf(`{"pid":%d,"task":"worker-1/2.1","stage":"teardown","type":"","text":"","code":7}`+"\n", serve.Process.Pid)
+	if err != nil || told != want {
+		t.Errorf("the host was told %q, %v; want %q", told, err, want)
+	}
+	_ = serve.Process.Kill()
+	_ = serve.Wait()
+	s.record(exited(1, 2, 7))
+	if code := exitCode(join.Wait()); code != 7 {
+		t.Errorf("its stand-in exited with %d, want 7", code)
+	}
+	if rest, err := io.ReadAll(mpirun); err != nil || len(rest) > 0 {
+		t.Errorf("mpirun heard %q, %v; want nothing", rest, err)
+	}
+}
+
+// hook makes the file through which a host is told things a pipe, to wait on.
+func (s stage) hook() (*os.File, error) {
+	name := filepath.Join(s.dir, taskhost.HookName)
+	if err := unix.Mkfifo(name, 0o600); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err == nil {
+		s.t.Cleanup(func() { f.Close() })
+	}
+	return f, err
+}
+
+func TestAbortIn(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		code int
+		ok   bool
+	}{
+		{"cmd=abort exitcode=7\n", 7, true},
+		{"cmd=abort exitcode=-1\n", 255, true},
+		{"cmd=abort exitcode=0\n", 1, true},
+		{"cmd=abort\n", 1, true},
+		{"cmd=put key=cmd=abort\n", 0, false},
+		{"\n", 0, false},
+		{"", 0, false},
+	} {
+		if code, ok := abortIn([]byte(tt.line)); code != tt.code || ok != tt.ok {
+			t.Errorf("%q: got %d, %v", tt.line, code, ok)
+		}
 	}
 }
 

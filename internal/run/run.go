@@ -79,6 +79,9 @@ type Origin struct {
 	Code      string `json:"code,omitempty"`      // snapshot id, empty for in place
 	CodeSize  int64  `json:"code_size,omitempty"` // bytes
 	Inference string `json:"inference,omitempty"` // why this framework: "from -s 1"
+
+	// Privileged says that the caller allowed containers power over the machine.
+	Privileged bool `json:"privileged,omitempty"`
 }
 
 // An Intent is what a person wants of a run.

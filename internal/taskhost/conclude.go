@@ -34,6 +34,9 @@ func (h *host) conclude(t *task) {
 		t.seen.Asked = false
 	case ws.Signaled():
 		t.seen.Cause, t.seen.Signal = engine.BySignal, process.SignalName(ws.Signal())
+		if t.seen.Signal == "KILL" && !t.killed {
+			t.seen.Asked = false // somebody else was before us: its peers may notice sooner than we do
+		}
 		if t.seen.Signal == "KILL" && !t.seen.Asked {
 			h.checkMemory(t)
 		}

@@ -34,6 +34,7 @@ type task struct {
 	box      *box // nil: it runs in no container
 
 	killAt    time.Time // when grace is over; zero when not being stopped
+	killed    bool      // we have sent it SIGKILL
 	hook      *hookRecord
 	hangUntil time.Time // when a program that raised is given up
 	hung      bool
@@ -179,7 +180,7 @@ func (h *host) openLogs(t *task) error {
 
 // stop asks a task to end; asking again only shortens the grace.
 func (h *host) stop(t *task, signal string, grace time.Duration) {
-	if t.seen.State.Gone() {
+	if t.seen.State.Gone() || t.ended != nil && t.box == nil { // it was before us
 		return
 	}
 	if t.pid == 0 { // it only has a place
@@ -191,6 +192,7 @@ func (h *host) stop(t *task, signal string, grace time.Duration) {
 	until := time.Now().Add(grace)
 	if t.killAt.IsZero() {
 		t.seen.Asked = true
+		t.killed = signal == "KILL"
 		t.seen.State = engine.Stopping
 		h.mark(t)
 		if t.box != nil {
@@ -216,6 +218,7 @@ func (h *host) stopAll(signal string, grace time.Duration) {
 
 // kill ends a task and what it has started, wherever that has put itself.
 func (h *host) kill(t *task) {
+	t.killed = true
 	if t.box != nil {
 		h.killBox(t)
 		return

@@ -145,7 +145,7 @@ var farFuture = time.Unix(1<<40, 0)
 func (c *checker) verdict() {
 	p := c.h.Plan
 	harmed := c.h.hits(Task, Host, Keeper) > 0 || p.Fails
-	orphaned := !p.Detached && c.h.hits(Owner) > 0
+	orphaned := !p.Detached && c.h.hits(Owner) > 0 || c.h.hits(Stop) > 0
 	switch c.r.Phase {
 	case run.Succeeded:
 		if !c.ended(farFuture) {
@@ -163,14 +163,16 @@ func (c *checker) verdict() {
 	if !harmed && !orphaned && c.r.Done() && (c.r.Phase != run.Succeeded || c.r.Attempt != 1) {
 		c.add("nothing happened to host or tasks, and it ended %s in attempt %d: %s", c.r.Phase, c.r.Attempt, c.r.Reason)
 	}
-	if orphaned && !harmed && c.r.Done() && c.r.Phase != run.Stopped && !c.ended(c.firstHit(Owner)) {
-		c.add("its muster run was killed before the tasks had ended, and it is %s", c.r.Phase)
+	if orphaned && !harmed && c.r.Done() && c.r.Phase != run.Stopped && !c.ended(c.stoppedAt()) {
+		c.add("it was stopped, or its muster run killed, before the tasks had ended, and it is %s", c.r.Phase)
 	}
 }
 
-func (c *checker) firstHit(t Target) time.Time {
+// stoppedAt is when the run was first asked to stop, be it by the death of the
+// command that it was attached to.
+func (c *checker) stoppedAt() time.Time {
 	for _, a := range c.h.Acts {
-		if a.Hit && a.Target == t {
+		if a.Hit && (a.Target == Stop || a.Target == Owner && !c.h.Plan.Detached) {
 			return a.At
 		}
 	}

@@ -56,7 +56,7 @@ func TestClockSteps(t *testing.T) {
 		clock.step(-time.Hour)
 	}
 	stopped := &round{bed: r.bed, plan: plainPlan("stopped")}
-	stopped.plan.Rate, stopped.plan.Pieces = 1, 100
+	stopped.plan.Lines, stopped.plan.Rate, stopped.plan.Pieces = 1, 4, 400
 	stopped.during = func() {
 		stopped.awaitRunning()
 		clock.step(time.Hour)

@@ -84,7 +84,7 @@ func TestFullDisk(t *testing.T) {
 		t.Run(fmt.Sprintf("detached=%t", detached), func(t *testing.T) {
 			b := diskBed(t, 24)
 			p := plainPlan("full")
-			p.Detached, p.Rate, p.Pieces, p.Budget = detached, 1, 100, 2
+			p.Detached, p.Lines, p.Rate, p.Pieces, p.Budget = detached, 1, 4, 400, 2
 			r := &round{bed: b, plan: p}
 			r.during = func() {
 				r.awaitRunning()
@@ -115,10 +115,11 @@ func TestFullDisk(t *testing.T) {
 // TestTaskFillsDisk has the tasks themselves write more than there is room for.
 func TestTaskFillsDisk(t *testing.T) {
 	b := diskBed(t, 24)
-	b.expect(t, 1, []string{"run", "-n", "2", "--name", "greedy", "--framework", "plain", "--", trainerExe, "bytes=64M", "sleep=10s"}, "full")
+	b.expect(t, 0, []string{"run", "-d", "-n", "2", "--name", "greedy", "--framework", "plain", "--", trainerExe, "sleep=200ms", "bytes=64M", "sleep=10s"})
+	b.expect(t, run.ExitRefused, []string{"wait", "greedy"})
 	rec, _, err := b.read("greedy")
-	if err != nil || rec.Phase != run.Failed || rec.Verdict == nil {
-		t.Errorf("%s (%s), %v: want Failed, with a verdict", rec.Phase, rec.Reason, err)
+	if err != nil || rec.Phase != run.Failed || rec.Verdict == nil || !strings.Contains(rec.Reason, "full") {
+		t.Errorf("%s (%s), %v: want Failed because the disk is full, with a verdict", rec.Phase, rec.Reason, err)
 	}
 	b.expect(t, 0, []string{"rm", "greedy"})
 	b.expect(t, 0, []string{"run", "--", "true"})

@@ -47,13 +47,14 @@ const (
 	Host   Target = "host"
 	Task   Target = "task"
 	Client Target = "client" // the command that submitted a detached run
+	Stop   Target = "stop"   // no process: muster stop was asked, and said yes
 )
 
-// An Act is something that was done to a run.
+// An Act is something that was done to a run: a kill, or a stop.
 type Act struct {
 	Target Target
 	At     time.Time // when it had happened
-	Hit    bool      // something was there to be killed
+	Hit    bool      // it had something to work on
 }
 
 // An Output is what was kept of one instance.

@@ -33,8 +33,9 @@ type round struct {
 	kills []kill
 	more  []string // lines of the job file
 
-	freeze time.Duration // how long everything of the run is stopped
-	during func()        // done while it runs
+	freeze  time.Duration // how long everything of the run is stopped
+	during  func()        // done while it runs
+	meddles bool          // other muster commands look at it meanwhile
 
 	point   string // as MUSTER_CRASH_AT
 	crasher Target // what dies there
@@ -59,6 +60,11 @@ func (r *round) run() (History, error) {
 		return r.hist, err
 	}
 	if first {
+		if r.meddles {
+			done := make(chan struct{})
+			defer close(done)
+			go r.meddle(done)
+		}
 		r.carryOut()
 		if err := r.awaitEnd(); err != nil {
 			return r.hist, err
@@ -128,8 +134,29 @@ func (r *round) carryOut() {
 		if k.running {
 			r.awaitRunning()
 		}
-		hit := signalAll(r.targets(k.target), syscall.SIGKILL)
-		r.hist.Acts = append(r.hist.Acts, Act{Target: k.target, At: time.Now(), Hit: hit})
+		r.hist.Acts = append(r.hist.Acts, Act{Target: k.target, Hit: r.act(k.target), At: time.Now()})
+	}
+}
+
+// act does one thing to the run and says whether there was something to do it to.
+func (r *round) act(t Target) bool {
+	if t != Stop {
+		return signalAll(r.targets(t), syscall.SIGKILL)
+	}
+	code, out, err := r.bed.muster("stop", "--no-wait", r.id)
+	return err == nil && code == 0 && !strings.Contains(out, "ended already")
+}
+
+// meddle has muster commands look at the run all the time, each of which starts
+// an owner where it sees none.
+func (r *round) meddle(until <-chan struct{}) {
+	for {
+		select {
+		case <-until:
+			return
+		default:
+			_, _, _ = r.bed.muster("ps") // that it works is checked elsewhere
+		}
 	}
 }
 

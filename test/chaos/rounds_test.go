@@ -110,6 +110,9 @@ func oneRound(dir string, shared *bed, seed, n uint64) string {
 	} else {
 		wrong = Check(h)
 	}
+	if len(wrong) == 0 && len(h.Reads) > 0 {
+		wrong = r.remove()
+	}
 	if len(wrong) > 0 {
 		text := strings.Join(wrong, "\n") + "\n" + r.story()
 		if r.bed != shared {
@@ -121,6 +124,18 @@ func oneRound(dir string, shared *bed, seed, n uint64) string {
 		_ = os.RemoveAll(r.bed.dir)
 	}
 	return ""
+}
+
+// remove deletes the run, of which then nothing is left.
+func (r *round) remove() []string {
+	code, out, err := r.bed.muster("rm", r.id)
+	if err != nil || code != 0 {
+		return []string{fmt.Sprintf("muster rm: exit %d, %v: %s", code, err, out)}
+	}
+	if exists(r.bed.runDir(r.id)) {
+		return []string{"muster rm left the folder"}
+	}
+	return nil
 }
 
 // ownBed is a state directory for one round: sometimes another user's,
@@ -157,7 +172,7 @@ func randomRound(rng *rand.Rand, name string) *round {
 	if p.Leaves == "daemon" && p.Isolation == "none" {
 		p.Leaves = "setsid" // without a namespace only what can be recognised can be found
 	}
-	r := &round{plan: p}
+	r := &round{plan: p, meddles: rng.IntN(5) == 0}
 	if rng.IntN(4) == 0 {
 		r.point = fmt.Sprintf("%s*%d", pick(rng, crash.Points...), 1+rng.IntN(4))
 		r.crasher = victim(r.point, p)
@@ -169,6 +184,9 @@ func randomRound(rng *rand.Rand, name string) *round {
 		target := pick(rng, Owner, Owner, Keeper, Host, Task)
 		if p.Detached && rng.IntN(6) == 0 {
 			target = Client
+		}
+		if rng.IntN(8) == 0 {
+			target = Stop
 		}
 		r.kills = append(r.kills, kill{target: target, after: at})
 	}

@@ -46,6 +46,12 @@ func TestEveryExampleSucceeds(t *testing.T) {
 				sameAfterResume(t, o)
 			case filepath.Clean(ddp):
 				o.kept("curve.pt")
+			case filepath.Clean(curve):
+				processesAreIndexes(o)
+			case filepath.Clean(tune):
+				endedWithTheTuner(o)
+			case filepath.Clean(chainer):
+				o.kept("ring.npz")
 			}
 		})
 	}

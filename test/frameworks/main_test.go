@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package frameworks runs real MXNet and real torch through the real binary,
+// Package frameworks runs real frameworks, MXNet first, through the real binary,
 // and breaks them in the ways that make them hang.
 package frameworks
 

@@ -9,11 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"muster.dev/muster/internal/engine"
 )
 
-const pi = root + "/examples/mpi-pi"
+const (
+	pi      = root + "/examples/mpi-pi"
+	chainer = root + "/examples/chainer-mpi"
+)
 
 // computePi runs the MPI example as two ranks of a flavour.
 func computePi(t *testing.T, flavour string, args ...string) *trial {
@@ -76,6 +77,7 @@ func TestMPIRankFails(t *testing.T) {
 	}{
 		{"kill", 137, "was killed from outside (SIGKILL)"},
 		{"exit", 3, "exited with code 3"},
+		{"abort", 7, "exited with code 7"},
 	} {
 		t.Run(tt.how, func(t *testing.T) {
 			eachFlavour(t, func(t *testing.T, flavour string) {
@@ -92,18 +94,6 @@ func TestMPIRankRaises(t *testing.T) {
 		o.raisedAndHung(i)
 		if end := o.ending("worker-1"); !strings.HasSuffix(end, "ValueError: this share does not add up") {
 			t.Errorf("its end:\n%s\nwant the traceback", end)
-		}
-	})
-}
-
-// MPI_Abort is a rank's own exit under Open MPI. Under MPICH it is the
-// launcher's, which would have killed the rank.
-func TestMPIRankAborts(t *testing.T) {
-	eachFlavour(t, func(t *testing.T, flavour string) {
-		task := map[string]string{"openmpi": "worker-1", "mpich": "launcher-0"}[flavour]
-		i := computePi(t, flavour, "--rounds", "3", "--fail", "abort").finish().failed(7, task, "exited with code 7")
-		if i.Cause != engine.ByExit || i.Code != 7 {
-			t.Errorf("recorded as %s %d, want exit 7", i.Cause, i.Code)
 		}
 	})
 }

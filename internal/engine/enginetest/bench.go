@@ -83,6 +83,7 @@ func (b *bench) command(framework string, roles sizes, argv ...string) job.Spec 
 	}
 	for name, n := range roles {
 		s.Roles[name] = &job.Role{Replicas: n, Command: argv}
+		b.o.Containers.role(s.Roles[name])
 	}
 	return s
 }

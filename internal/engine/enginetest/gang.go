@@ -45,6 +45,7 @@ func (b *bench) gang(n int, steps ...string) *gang {
 				Env: append(os.Environ(), "MUSTER_RUN="+id, "MUSTER_TASK="+t.String(), "MUSTER_ATTEMPT=1"),
 			},
 		})
+		b.contain(g.wants[i].Launch)
 	}
 	return g
 }

@@ -59,6 +59,9 @@ func (s *subject) left() []string {
 		}
 	}
 	left = append(left, s.specialFiles()...)
+	if c := s.b.o.Containers; c != nil {
+		left = append(left, c.Left(s.id)...)
+	}
 	for _, name := range []string{"host.log", "owner.log"} {
 		text, _ := os.ReadFile(filepath.Join(s.dir, name))
 		if bytes.Contains(text, []byte("panic:")) || bytes.Contains(text, []byte("DATA RACE")) {
@@ -95,7 +98,7 @@ func (s *subject) processes() []int {
 // tasks are the processes of one task that have its marker.
 func (s *subject) tasks(task string) []int {
 	return slices.DeleteFunc(s.processes(), func(pid int) bool {
-		return !hasEnv(pid, "MUSTER_TASK="+task) || !hasEnv(pid, "MUSTER_RUN="+s.id)
+		return isInit(pid) || !hasEnv(pid, "MUSTER_TASK="+task) || !hasEnv(pid, "MUSTER_RUN="+s.id)
 	})
 }
 

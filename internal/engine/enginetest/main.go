@@ -64,6 +64,7 @@ func prepare(dir string) error {
 		return err
 	}
 	build := exec.Command("go", "build", "-o", bin+"/", "muster.dev/muster/cmd/muster", "muster.dev/muster/test/trainer")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // they run in containers, too
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build muster and trainer: %w\n%s", err, out)
 	}

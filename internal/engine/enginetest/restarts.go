@@ -39,7 +39,10 @@ func restartJob(b *bench) {
 // for its second one.
 func (b *bench) failingOnce(scope string) job.Spec {
 	script := fmt.Sprintf(`echo $MUSTER_TASK >>%[1]s/starts
-if [ $MUSTER_TASK = a-1 ] && mkdir %[1]s/failed; then exit 3; fi
+if [ $MUSTER_TASK = a-1 ] && mkdir %[1]s/failed; then
+	while [ $(wc -l <%[1]s/starts) -lt 3 ]; do sleep 0.02; done
+	exit 3
+fi
 if [ $MUSTER_TASK = a-1 ]; then touch %[1]s/again; fi
 exec %[2]s wait=%[1]s/again`, b.work, Binary("trainer"))
 	spec := b.command("plain", sizes{"a": 2, "b": 1})

@@ -124,7 +124,11 @@ var logsTable = table[job.Logs]{
 }
 
 // readLater keeps the roles until the defaults for them are known.
-func readLater(c cursor, d *draft) { d.roles = &c }
+func readLater(c cursor, d *draft) {
+	if !c.describes(rolesSchema) {
+		d.roles = &c
+	}
+}
 
 // refuse is for names that are known and not built yet.
 func refuse(why string) func(cursor, *draft) {
@@ -142,6 +146,9 @@ var priorities = map[string]int{"low": -10, "normal": 0, "high": 10}
 func priority(c cursor, to *int) {
 	n, named := priorities[c.v.text]
 	switch {
+	case c.describes(func() schema {
+		return schema{"anyOf": []any{describe(whole), schema{"enum": []any{"low", "normal", "high"}}}}
+	}):
 	case named:
 		*to = n
 	case c.v.tag == "!!str":

@@ -93,6 +93,9 @@ var roleRestartTable = table[job.RoleRestart]{
 
 // procs is a whole number, or gpus for as many as the replica has.
 func procs(c cursor, to *string) {
+	if c.describes(func() schema { return schema{"anyOf": []any{describe(whole), schema{"const": "gpus"}}} }) {
+		return
+	}
 	if c.v.text == "gpus" {
 		*to = "gpus"
 		return
@@ -124,7 +127,7 @@ func volume(c cursor, to *job.Volume) {
 // readEnv merges by name into what the role has already. A name without a
 // value is taken from the submitter's environment.
 func readEnv(c cursor, to *job.Role) {
-	if !c.is(yaml.MappingNode, "a map") {
+	if c.describes(envSchema) || !c.is(yaml.MappingNode, "a map") {
 		return
 	}
 	for _, m := range c.v.members {

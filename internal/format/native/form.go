@@ -31,6 +31,7 @@ func (c cursor) badKey(m member, text string) { c.r.add(m.pos, c.trail.then(m.na
 // is checks the kind of the value; want says it in words.
 func (c cursor) is(kind yaml.Kind, want string) bool {
 	switch {
+	case c.describes(func() schema { return plainSchema(kind, want) }):
 	case c.v.null():
 		c.bad("has no value; want %s", want)
 	case c.v.kind != kind:
@@ -177,11 +178,13 @@ func above0[V job.Duration | job.Bytes](f form[V]) form[V] {
 // either is a short form for scalars and a long one for the rest.
 func either[V any](short, long form[V]) form[V] {
 	return func(c cursor, to *V) {
-		if c.v.kind == yaml.ScalarNode {
+		switch {
+		case c.describes(func() schema { return schema{"anyOf": []any{describe(short), describe(long)}} }):
+		case c.v.kind == yaml.ScalarNode:
 			short(c, to)
-			return
+		default:
+			long(c, to)
 		}
-		long(c, to)
 	}
 }
 
@@ -206,7 +209,7 @@ func optional[V any](f form[V]) form[*V] {
 // list keeps an empty list as nil, as the Spec's JSON does.
 func list[V any](f form[V]) form[[]V] {
 	return func(c cursor, to *[]V) {
-		if !c.is(yaml.SequenceNode, "a list") {
+		if c.describes(func() schema { return schema{"type": "array", "items": describe(f)} }) || !c.is(yaml.SequenceNode, "a list") {
 			return
 		}
 		var all []V
@@ -222,7 +225,7 @@ func list[V any](f form[V]) form[[]V] {
 // dict keeps an empty map as nil, as the Spec's JSON does.
 func dict[V any](f form[V]) form[map[string]V] {
 	return func(c cursor, to *map[string]V) {
-		if !c.is(yaml.MappingNode, "a map") {
+		if c.describes(func() schema { return schema{"type": "object", "additionalProperties": describe(f)} }) || !c.is(yaml.MappingNode, "a map") {
 			return
 		}
 		var all map[string]V
@@ -241,6 +244,7 @@ func dict[V any](f form[V]) form[map[string]V] {
 // anything keeps what only an engine understands, in the types of JSON.
 func anything(c cursor, to *any) {
 	switch {
+	case c.describes(func() schema { return nil }):
 	case c.v.kind == yaml.SequenceNode:
 		all := []any{}
 		for i := range c.v.items {

@@ -11,11 +11,14 @@ import (
 )
 
 // ParseFile reads a job file that may be a group: it returns a job or a group.
-func ParseFile(name string, data []byte) (*job.Spec, *job.Group, error) {
+func ParseFile(name string, data []byte, sets ...string) (*job.Spec, *job.Group, error) {
 	r := &report{file: name}
-	root := load(r, data)
-	if root == nil || root.kind != yaml.MappingNode || root.member("jobs") == nil {
-		s, err := Parse(name, data)
+	root := loadWith(r, data, sets)
+	if root == nil {
+		return nil, nil, r.err()
+	}
+	if root.kind != yaml.MappingNode || root.member("jobs") == nil {
+		s, err := parse(r, root)
 		return s, nil, err
 	}
 	g := readGroup(cursor{r: r, v: root})

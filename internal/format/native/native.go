@@ -15,13 +15,18 @@ const (
 
 // Parse reads a job file; name stands for it in the positions of problems. The
 // error is a problem.List of all that is wrong, in the order of the file.
-// Relative paths stay as they were written.
-func Parse(name string, data []byte) (*job.Spec, error) {
+// Relative paths stay as they were written. Settings, each path=value, come
+// over what the file has.
+func Parse(name string, data []byte, sets ...string) (*job.Spec, error) {
 	r := &report{file: name}
-	root := load(r, data)
+	root := loadWith(r, data, sets)
 	if root == nil {
 		return nil, r.err()
 	}
+	return parse(r, root)
+}
+
+func parse(r *report, root *value) (*job.Spec, error) {
 	d := readFile(cursor{r: r, v: root})
 	if d != nil {
 		d.check()

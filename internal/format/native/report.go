@@ -71,8 +71,10 @@ type finding struct {
 // A report collects what is wrong with a file.
 type report struct {
 	file     string
+	sets     []string // settings over the file; line -1-i is the i-th
 	findings []finding
-	muted    bool // what is read again has been reported already
+	muted    bool   // what is read again has been reported already
+	schema   schema // when not nil, forms describe themselves instead of reading
 }
 
 func (r *report) add(at pos, t *trail, format string, args ...any) {
@@ -115,6 +117,8 @@ func (r *report) err() error {
 
 func (r *report) where(at pos) string {
 	switch {
+	case at.line < 0:
+		return "--set " + plainly(r.sets[-1-at.line])
 	case at.line == 0:
 		return r.file
 	case at.column == 0:

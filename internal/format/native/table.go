@@ -48,7 +48,7 @@ func (t table[T]) read(c cursor, m member, to *T) bool {
 // object is the form of a map that a table describes.
 func object[T any](t table[T]) form[T] {
 	return func(c cursor, to *T) {
-		if !c.is(yaml.MappingNode, "a map") {
+		if c.describes(func() schema { return tableSchema(t) }) || !c.is(yaml.MappingNode, "a map") {
 			return
 		}
 		var v T

@@ -186,11 +186,8 @@ func (b Box) mounts() ([]string, error) {
 // that it does not know.
 func (b Box) environ() []string {
 	env := slices.Clone(b.Env)
-	has := func(name string) bool {
-		same := func(kv string) bool { return strings.HasPrefix(kv, name+"=") }
-		return slices.ContainsFunc(env, same) || slices.ContainsFunc(b.Image.Env, same)
-	}
-	if len(b.Launch.Container.GPUs) == 0 && !has("NVIDIA_VISIBLE_DEVICES") {
+	has := func(name string) bool { return lookup(env, name) != "" || lookup(b.Image.Env, name) != "" }
+	if len(b.Launch.Container.GPUs) == 0 && lookup(env, "NVIDIA_VISIBLE_DEVICES") == "" {
 		env = append(env, "NVIDIA_VISIBLE_DEVICES=void") // images of NVIDIA's ask for all of them
 	}
 	if b.Launch.Container.User != "" || b.UID == 0 {

@@ -19,14 +19,7 @@ type ImageConfig struct {
 }
 
 // Variable is one that the image sets; "" if it does not.
-func (c ImageConfig) Variable(name string) string {
-	for _, kv := range c.Env {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
+func (c ImageConfig) Variable(name string) string { return lookup(c.Env, name) }
 
 // InspectCommand asks for an image's config; it fails when the image is not on
 // this machine.
