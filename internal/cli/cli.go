@@ -61,18 +61,20 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, "%v", err) })
-	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "other", Title: "Other:"})
+	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look:"},
+		&cobra.Group{ID: "write", Title: "Write job files:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	for group, list := range map[string][]*cobra.Command{
 		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newRerunCommand(a), newRmCommand(a)},
 		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a), newFilesCommand(a), newCpCommand(a)},
+		"write": {newInitCommand(a), newValidateCommand(a), newPlanCommand(a), newSchemaCommand(a)},
 		"other": {newPruneCommand(a), newDoctorCommand(a), newManCommand(a), newVersionCommand(a)},
 	} {
 		for _, c := range list {
 			c.GroupID, c.Args = group, asUsage(c.Args)
+			a.completes(c)
 			root.AddCommand(c)
 		}
 	}

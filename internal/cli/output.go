@@ -15,6 +15,7 @@ type output struct {
 	screen   *ui.Screen
 	prefixes [2]ui.Prefixes
 	stamps   bool
+	job      string // of a group, before the task's name
 	sources  map[sourceKey]*source
 }
 
@@ -31,10 +32,10 @@ type source struct {
 }
 
 func newOutput(screen *ui.Screen, tasks []job.Task) *output {
-	names := make([]string, len(tasks))
-	for i, t := range tasks {
-		names[i] = t.String()
-	}
+	return newNamedOutput(screen, namesOf(tasks))
+}
+
+func newNamedOutput(screen *ui.Screen, names []string) *output {
 	return &output{
 		screen: screen, sources: map[sourceKey]*source{},
 		prefixes: [2]ui.Prefixes{ui.NewPrefixes(screen.Style(ui.Out), names), ui.NewPrefixes(screen.Style(ui.Err), names)},
@@ -60,7 +61,7 @@ func (o *output) source(c run.LogChunk) *source {
 		to = ui.Err
 	}
 	colour := o.screen.Style(to).Colour
-	s := &source{prefix: o.prefixes[to].Of(c.Instance.Task.String(), to)}
+	s := &source{prefix: o.prefixes[to].Of(o.job+c.Instance.Task.String(), to)}
 	s.lines = ui.NewLines(func(line []byte, _ bool) {
 		prefix := s.prefix
 		if o.stamps {
@@ -89,4 +90,12 @@ func (o *output) flush() {
 	for _, k := range keys {
 		o.sources[k].lines.Flush()
 	}
+}
+
+func namesOf(tasks []job.Task) []string {
+	names := make([]string, len(tasks))
+	for i, t := range tasks {
+		names[i] = t.String()
+	}
+	return names
 }

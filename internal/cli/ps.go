@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/ui"
 )
@@ -17,6 +18,7 @@ import (
 type psOptions struct {
 	all    bool
 	watch  bool
+	group  string
 	labels []string
 	format string
 
@@ -37,6 +39,7 @@ func newPsCommand(a *app) *cobra.Command {
 			return runPs(c.Context(), a, o)
 		},
 	}
+	c.Flags().StringVar(&o.group, "group", "", "the runs of this group, in the order in which they run")
 	c.Flags().BoolVarP(&o.all, "all", "a", false, "all runs")
 	c.Flags().StringArrayVarP(&o.labels, "label", "l", nil, "only runs with this label: team=vision, or team")
 	formatFlag(c, &o.format, "json|yaml|wide|name")
@@ -91,6 +94,14 @@ func noRuns(o psOptions) string {
 // listRuns returns the active runs and the last few that have ended, or all;
 // with labels, of those that have them.
 func listRuns(ctx context.Context, svc run.Service, o psOptions) ([]run.Run, error) {
+	if o.group != "" {
+		page, err := svc.List(ctx, run.Query{Group: o.group})
+		slices.Reverse(page.Runs) // in the order in which they run
+		if err == nil && len(page.Runs) == 0 {
+			err = problem.New(problem.NotFound, "there is no group %s", o.group)
+		}
+		return page.Runs, err
+	}
 	if o.all || len(o.chosen) > 0 {
 		page, err := svc.List(ctx, run.Query{})
 		runs := slices.DeleteFunc(page.Runs, func(r run.Run) bool { return !o.chosen.chooses(r.Spec.Labels) })
@@ -130,6 +141,9 @@ func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 }
 
 func status(r run.Run) string {
+	if r.Skipped() {
+		return "Skipped"
+	}
 	if r.Phase == run.Failed && r.Verdict != nil {
 		return fmt.Sprintf("Failed (%d)", r.Verdict.Exit.Code)
 	}

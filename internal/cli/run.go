@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,6 +32,7 @@ type runOptions struct {
 	isolation string
 	show      []string
 	labels    []string
+	sets      []string
 	container containerOptions
 
 	changed func(flag string) bool
@@ -52,27 +55,42 @@ func newRunCommand(a *app) *cobra.Command {
 			return runRun(c.Context(), a, c, o, args)
 		},
 	}
+	jobFlags(c, &o)
+	c.Flags().BoolVarP(&o.detach, "detach", "d", false, "return when it runs and print only its id")
+	showFlag(c, &o.show)
+	return c
+}
+
+// jobFlags adds the flags that say what the job is.
+func jobFlags(c *cobra.Command, o *runOptions) {
 	f := c.Flags()
 	f.SetInterspersed(false)
 	f.StringVarP(&o.file, "file", "f", "", "job file (default muster.yaml when there is no command; - reads stdin)")
 	f.IntVarP(&o.workers, "workers", "n", 1, "number of workers")
 	f.IntVarP(&o.servers, "servers", "s", 0, "number of parameter servers; means MXNet")
-	f.StringVar(&o.framework, "framework", "", "mxnet, torch or plain (default from -n and -s, always printed)")
+	f.StringVar(&o.framework, "framework", "", strings.Join(job.Frameworks, ", ")+" (default from -n and -s, always printed)")
 	f.StringVar(&o.name, "name", "", "name of the job (default the script's)")
 	f.StringVar(&o.code, "code", "", "freeze this folder and run in a copy of it (default in place)")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "set a variable, K=V, or pass one on, K")
+	setFlag(c, &o.sets)
 	f.StringArrayVarP(&o.labels, "label", "l", nil, "label it, K=V, for muster ps -l")
 	f.IntVar(&o.restarts, "restarts", 0, "how often a failed gang may be started again")
 	f.IntVar(&o.gpus, "gpus", 0, "GPUs for each worker; 0 to try a job on the CPU")
-	f.BoolVarP(&o.detach, "detach", "d", false, "return when it runs and print only its id")
-	showFlag(c, &o.show)
 	f.StringVar(&o.isolation, "isolation", "", "auto or none")
 	o.container.addTo(f)
-	return c
+}
+
+// setFlag adds --set.
+func setFlag(c *cobra.Command, sets *[]string) {
+	c.Flags().StringArrayVar(sets, "set", nil, "set any field of the job file, PATH=VALUE: limits.run=4h")
 }
 
 func runRun(ctx context.Context, a *app, c *cobra.Command, o runOptions, args []string) error {
 	s, err := submission(a, c, o, args)
+	var group *groupFile
+	if errors.As(err, &group) {
+		return runGroup(ctx, a, o, group)
+	}
 	if err != nil {
 		return err
 	}
@@ -132,7 +150,34 @@ func bareJob(o runOptions, command []string) (job.Spec, string, error) {
 	if o.servers > 0 {
 		s.Roles["server"] = &job.Role{Replicas: o.servers, Command: command}
 	}
+	if len(o.sets) > 0 {
+		why, err := setBare(&s, o.sets, why)
+		return s, why, err
+	}
 	return s, why, nil
+}
+
+// setBare applies --set to the job of a command line, as if a file had it.
+func setBare(s *job.Spec, sets []string, why string) (string, error) {
+	long, err := native.Long(s)
+	if err != nil {
+		return why, err
+	}
+	data, err := json.Marshal(long)
+	if err != nil {
+		return why, err
+	}
+	set, err := native.Parse("the command line", data, sets...)
+	if err != nil {
+		return why, err
+	}
+	if set.Framework.Name == s.Framework.Name {
+		set.Framework.Inferred = s.Framework.Inferred
+	} else {
+		why = ""
+	}
+	*s = *set
+	return why, nil
 }
 
 var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
@@ -170,10 +215,18 @@ func fileJob(s *run.Submission, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	spec, err := native.Parse(path, data)
+	spec, group, err := native.ParseFile(path, data, o.sets...)
 	if err != nil {
 		return err
 	}
+	if group != nil {
+		return &groupFile{group, path, base}
+	}
+	return submitFrom(s, spec, path, base)
+}
+
+// submitFrom makes a submission of a job that a file has.
+func submitFrom(s *run.Submission, spec *job.Spec, path, base string) error {
 	s.Spec, s.Origin.File = *spec, path
 	if s.Spec.Name == "" {
 		s.Spec.Name = nameFrom([]string{base})

@@ -137,14 +137,22 @@ func (s *session) heedSignals(ctx context.Context, cancel context.CancelCauseFun
 	}
 }
 
-func (s *session) stop(ctx context.Context, sig os.Signal, force bool) {
-	by, name := "Ctrl-C", "INT"
+// signalWords says who stops a run with a signal, and the signal's name; both
+// are empty for one that does not.
+func signalWords(sig os.Signal) (by, name string) {
 	switch sig {
+	case syscall.SIGINT:
+		return "Ctrl-C", "INT"
 	case syscall.SIGTERM:
-		by, name = "SIGTERM", "TERM"
+		return "SIGTERM", "TERM"
 	case syscall.SIGHUP:
-		by, name = "SIGHUP (its terminal has gone)", "HUP"
+		return "SIGHUP (its terminal has gone)", "HUP"
 	}
+	return "", ""
+}
+
+func (s *session) stop(ctx context.Context, sig os.Signal, force bool) {
+	by, name := signalWords(sig)
 	_, err := s.svc.Update(ctx, s.id, run.Intent{Want: run.WantStop, Signal: name, By: by, Force: force})
 	if err != nil {
 		return // it has ended by itself

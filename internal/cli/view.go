@@ -30,14 +30,6 @@ func newView(screen *ui.Screen, r run.Run) *view {
 
 // headline is the first line of a run: what will run where, and from which code.
 func headline(r run.Run) string {
-	fw := r.Spec.Framework.Name
-	if r.Origin.Inference != "" {
-		fw += " (" + r.Origin.Inference + ")"
-	}
-	var roles []string
-	for _, name := range r.Spec.RoleNames() {
-		roles = append(roles, counted(r.Spec.Replicas(name), name))
-	}
 	where := r.Engine
 	if where == "local" {
 		where = fmt.Sprintf("local: %d cores", runtime.NumCPU())
@@ -46,7 +38,20 @@ func headline(r run.Run) string {
 	if r.Origin.Code != "" {
 		code = fmt.Sprintf("code @%.6s %s", r.Origin.Code, ui.ShortBytes(r.Origin.CodeSize))
 	}
-	return fmt.Sprintf("%s   %s: %s   %s   %s", r.ID, fw, strings.Join(roles, ", "), where, code)
+	return fmt.Sprintf("%s   %s   %s", roles(r), where, code)
+}
+
+// roles is a run and what it consists of.
+func roles(r run.Run) string {
+	fw := r.Spec.Framework.Name
+	if r.Origin.Inference != "" {
+		fw += " (" + r.Origin.Inference + ")"
+	}
+	var list []string
+	for _, name := range r.Spec.RoleNames() {
+		list = append(list, counted(r.Spec.Replicas(name), name))
+	}
+	return fmt.Sprintf("%s   %s: %s", r.ID, fw, strings.Join(list, ", "))
 }
 
 func (v *view) print(line string) { _ = v.screen.Print(ui.Err, "", []byte(clean(line))) }

@@ -187,14 +187,26 @@ func (p *Plane) skip(ctx context.Context, id, why string) error {
 			return problem.New(problem.Conflict, "%s has had its turn", id)
 		}
 		r.Fence++
-		r.Phase, r.Reason, r.Ended = run.Stopped, "skipped: "+why, time.Now().Round(0)
-		r.Verdict = &run.Verdict{Phase: run.Stopped, Headline: r.Reason, Skipped: true, Exit: run.Exit{Code: run.ExitRefused, By: "muster"}}
+		r.Phase, r.Reason, r.Ended = run.Stopped, why, time.Now().Round(0)
+		r.Verdict = &run.Verdict{Phase: run.Stopped, Headline: "skipped: " + why, Skipped: true, Exit: run.Exit{Code: run.ExitRefused, By: "muster"}}
 		return nil
 	})
 	if err == nil {
 		p.leaveOnlyRecord(id)
 	}
 	return err
+}
+
+// dropGroup removes what a group shared, with the last of its runs.
+func (p *Plane) dropGroup(ctx context.Context, r *run.Run) error {
+	if r.Group == nil {
+		return nil
+	}
+	page, err := p.config.Store.List(ctx, run.Query{Group: r.Group.ID, Limit: 1})
+	if err != nil || len(page.Runs) > 0 {
+		return err
+	}
+	return os.RemoveAll(p.groupDir(r.Group.ID))
 }
 
 // stopOthers stops what still runs in a group that stops on failure.

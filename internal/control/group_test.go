@@ -113,8 +113,8 @@ func TestGroupRunsInOrderAndSkips(t *testing.T) {
 	}{
 		"data":   {run.Succeeded, ""},
 		"train":  {run.Failed, "worker-0 exited with code 7"},
-		"eval":   {run.Stopped, "skipped: needs train, which failed"},
-		"deploy": {run.Stopped, "skipped: needs eval, which was skipped"},
+		"eval":   {run.Stopped, "needs train, which failed"},
+		"deploy": {run.Stopped, "needs eval, which was skipped"},
 		"report": {run.Succeeded, ""},
 	} {
 		if r := got[name]; r.Phase != want.phase || r.Reason != want.reason {
@@ -135,7 +135,7 @@ func TestGroupRunsInOrderAndSkips(t *testing.T) {
 
 func TestGroupStopsOnFailure(t *testing.T) {
 	got := runGroup(t, groupPlane(t), job.Group{StopOnFailure: true, MaxParallel: 1}, map[string]string{"a": "fail", "b": "true"})
-	if r := got["b"]; r.Phase != run.Stopped || r.Reason != "skipped: a failed and the group stops on failure" {
+	if r := got["b"]; r.Phase != run.Stopped || r.Reason != "a failed and the group stops on failure" {
 		t.Errorf("b: %s %q", r.Phase, r.Reason)
 	}
 }

@@ -249,5 +249,8 @@ func (p *Plane) remove(ctx context.Context, id string) (run.Run, error) {
 		return r, err
 	}
 	crash.Point("remove.before-delete")
-	return r, p.config.Store.Delete(ctx, r.ID)
+	if err := p.config.Store.Delete(ctx, r.ID); err != nil {
+		return r, err
+	}
+	return r, p.dropGroup(ctx, &r)
 }

@@ -53,11 +53,14 @@ func (r *Role) hasWork() bool {
 // givenWork says that the framework brings the role's command, or shares the
 // worker's with it.
 func (s *Spec) givenWork(role string) bool {
+	worker := s.Roles["worker"].hasWork()
 	switch role {
 	case "launcher", "tracker":
 		return true
 	case "scheduler", "server":
-		return (s.Framework.Name == "mxnet" || s.Framework.Name == "byteps") && s.Roles["worker"].hasWork()
+		return s.Framework.Name == "tvm" || (s.Framework.Name == "mxnet" || s.Framework.Name == "byteps") && worker
+	case "chief", "ps", "evaluator":
+		return s.Framework.Name == "tensorflow" && worker
 	}
 	return false
 }

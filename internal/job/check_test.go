@@ -82,6 +82,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestCheckKnowsWhoBringsACommand(t *testing.T) {
+	for framework, role := range map[string]string{"mxnet": "server", "byteps": "scheduler", "tensorflow": "ps", "tvm": "server", "mpi": "launcher"} {
+		s := &Spec{Framework: Framework{Name: framework}, Roles: map[string]*Role{"worker": {Replicas: 1, Run: "x"}, role: {Replicas: 1}}}
+		if faults := Check(s); len(faults) > 0 {
+			t.Errorf("%s with a %s: got %v", framework, role, faults)
+		}
+	}
+}
+
 func TestCheckLetsPlainNameItsRoles(t *testing.T) {
 	s := &Spec{Framework: Framework{Name: "plain"}, Success: "boss", Roles: map[string]*Role{"boss": {Replicas: 1, Run: "x"}}}
 	if faults := Check(s); len(faults) > 0 {

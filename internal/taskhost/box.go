@@ -82,14 +82,15 @@ func (h *host) boxCommand(t *task, image container.ImageConfig) (process.Command
 	cmd, err := container.Box{
 		Run: h.run, Instance: t.seen.Instance, Launch: t.launch, Image: image, Env: hookEnv(env, dir, t.seen.Instance),
 		Mounts: []engine.Mount{{Source: hookDir(dir), Path: hookDir(dir), ReadOnly: true}, {Source: filepath.Join(dir, HookName), Path: filepath.Join(dir, HookName)}},
-		Exe:    exe, Socket: filepath.Join(container.Dir(dir), container.SocketName), EnvFile: container.EnvFile(dir, t.box.name),
+		Exe:    exe, Socket: filepath.Join(container.Dir(dir), container.SocketName), EnvFile: filepath.Base(container.EnvFile(dir, t.box.name)),
 		UID: os.Getuid(), GID: os.Getgid(),
 	}.Command()
 	if err != nil {
 		return process.Command{}, &process.StartError{Code: 125, Text: err.Error()}
 	}
 	err = os.WriteFile(container.EnvFile(dir, t.box.name), cmd.EnvFile, 0o600)
-	return process.Command{Argv: cmd.Argv, Env: cmd.Env, Dir: "/"}, err
+	// Podman takes a comma in a file's path for the end of it: from here it has none.
+	return process.Command{Argv: cmd.Argv, Env: cmd.Env, Dir: container.Dir(dir)}, err
 }
 
 // openDoor lets containers speak to us. Their users may differ from ours, so the

@@ -81,7 +81,10 @@ func (h *host) checkMemory(t *task) {
 		t.seen.Detail = fmt.Sprintf("%s, its resources.memory; cgroup oom_kill %d", job.Bytes(t.launch.Memory), n)
 		return
 	}
-	if n := process.OOMKills(); h.sampler.oomKills >= 0 && n > h.sampler.oomKills {
+	// The machine's count is of all its processes, so of a small one it says
+	// nothing: the kernel takes the largest.
+	small := t.box == nil && t.ended.Memory < process.TotalMemory()/64
+	if n := process.OOMKills(); h.sampler.oomKills >= 0 && n > h.sampler.oomKills && !small {
 		t.seen.Cause = engine.ByOOM
 		t.seen.Detail = fmt.Sprintf("the machine's memory; /proc/vmstat oom_kill rose by %d", n-h.sampler.oomKills)
 	}

@@ -168,11 +168,18 @@ func (c *checker) verdict() {
 	}
 }
 
-// stoppedAt is when the run was first asked to stop, be it by the death of the
-// command that it was attached to.
+// notice is how long after muster stop has said yes the tasks may still come to
+// their end by themselves: the owner may be another process, or none yet.
+const notice = 2 * time.Second
+
+// stoppedAt is when the tasks must have been asked to end: at once when the
+// command dies that the run was attached to.
 func (c *checker) stoppedAt() time.Time {
 	for _, a := range c.h.Acts {
-		if a.Hit && (a.Target == Stop || a.Target == Owner && !c.h.Plan.Detached) {
+		switch {
+		case a.Hit && a.Target == Stop:
+			return a.At.Add(notice)
+		case a.Hit && a.Target == Owner && !c.h.Plan.Detached:
 			return a.At
 		}
 	}

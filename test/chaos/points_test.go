@@ -150,6 +150,24 @@ func TestInterruptedRemoval(t *testing.T) {
 	}
 }
 
+// TestStopSurvives kills the owner right after muster stop has said yes: the
+// next one stops the run.
+func TestStopSurvives(t *testing.T) {
+	for _, isolation := range []string{"auto", "none"} {
+		t.Run(isolation, func(t *testing.T) {
+			b := testBed(t)
+			p := plainPlan("stop")
+			p.Isolation, p.Lines, p.Rate, p.Pieces = isolation, 1, 4, 400
+			r := &round{bed: b, plan: p}
+			r.killWhenRunning(Stop, Owner)
+			h := checkRound(t, r)
+			if h.hits(Stop) == 0 || h.hits(Owner) == 0 || h.Reads[0].Phase != run.Stopped {
+				t.Errorf("want it stopped\n%s", r.story())
+			}
+		})
+	}
+}
+
 // TestEverythingDies kills owner, keeper and host of a detached run together:
 // the next muster command brings it to its end.
 func TestEverythingDies(t *testing.T) {

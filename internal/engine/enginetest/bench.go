@@ -133,7 +133,7 @@ func (b *bench) submit(spec job.Spec) *subject { return b.submitWith(spec, os.En
 
 func (b *bench) submitWith(spec job.Spec, env []string) *subject {
 	b.Helper()
-	r, err := b.plane.Submit(b.Context(), run.Submission{Spec: spec, Attached: true, Origin: run.Origin{Dir: b.work}, Env: env})
+	r, err := b.plane.Submit(b.Context(), run.Submission{Spec: spec, Attached: true, Origin: run.Origin{Dir: b.work}, Env: b.o.Containers.environ(env)})
 	if err != nil {
 		b.Fatal(err)
 	}

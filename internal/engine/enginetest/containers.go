@@ -5,6 +5,7 @@ package enginetest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"muster.dev/muster/internal/engine"
@@ -34,6 +35,13 @@ func (c *Containers) role(r *job.Role) {
 	}
 }
 
+// show lets the tasks of a role see a folder of the machine.
+func (c *Containers) show(r *job.Role, dir string) {
+	if c != nil && dir != "/usr" {
+		r.Volumes = append(r.Volumes, job.Volume{Source: dir, Path: dir, ReadOnly: true})
+	}
+}
+
 // contain does the same for a task that no plane has made.
 func (b *bench) contain(l *engine.Launch) {
 	b.Helper()
@@ -49,6 +57,33 @@ func (b *bench) contain(l *engine.Launch) {
 	for _, v := range append(c.volumes(), job.Volume{Source: b.work, Path: b.work}) {
 		l.Container.Mounts = append(l.Container.Mounts, engine.Mount{Source: v.Source, Path: v.Path, ReadOnly: v.ReadOnly})
 	}
+}
+
+// environ adds to a caller's environment what the runtime is found by.
+func (c *Containers) environ(env []string) []string {
+	if c == nil {
+		return env
+	}
+	for _, name := range []string{"MUSTER_CONTAINER", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "DOCKER_HOST", "DOCKER_CONFIG"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// own says that a variable is the runtime's own affair.
+func (c *Containers) own(line string) bool {
+	name, _, _ := strings.Cut(line, "=")
+	return c != nil && slices.Contains([]string{"HOME", "HOSTNAME", "TERM", "container"}, name)
+}
+
+// golden is the name of what the tasks of a framework see.
+func (c *Containers) golden(framework string) string {
+	if c == nil {
+		return framework
+	}
+	return framework + "-container"
 }
 
 // isInit says that a process is a container's first, not the task's own.

@@ -14,7 +14,7 @@ import (
 // python runs a script of testdata in every worker.
 func (b *bench) python(script string) *subject {
 	b.Helper()
-	found, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	found, err := exec.Command("python3", "-c", "import sys; print(sys.executable, sys.base_prefix, sep='\\n')").Output()
 	if err != nil {
 		b.Skipf("python3 does not run here: %v", err)
 	}
@@ -25,7 +25,10 @@ func (b *bench) python(script string) *subject {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return b.submit(b.command("plain", sizes{"worker": 2}, strings.TrimSpace(string(found)), b.path(script)))
+	where := strings.Split(string(found), "\n")
+	spec := b.command("plain", sizes{"worker": 2}, where[0], b.path(script))
+	b.o.Containers.show(spec.Roles["worker"], where[1])
+	return b.submit(spec)
 }
 
 // pythonHang is what MXNet's workers do: they raise, and then wait for ever

@@ -84,7 +84,7 @@ func podmanStore(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	conf := fmt.Sprintf("[containers]\ndefault_ulimits = [\"nofile=%d:%d\", \"nproc=%d:%d\"]\n[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\n",
-		min(files.Max, 1<<20), min(files.Max, 1<<20), min(procs.Max, 1<<20), min(procs.Max, 1<<20))
+		min(files.Max, 1<<20), min(files.Max, 1<<20), min(procs.Max, 1<<15), min(procs.Max, 1<<15))
 	conf += fmt.Sprintf("tmp_dir = %q\nlock_type = \"file\"\n", dir+"/tmp")
 	storage := fmt.Sprintf("[storage]\ndriver = \"overlay\"\ngraphroot = %q\nrunroot = %q\n", dir+"/store", dir+"/run")
 	for name, text := range map[string]string{"CONTAINERS_CONF": conf, "CONTAINERS_STORAGE_CONF": storage} {

@@ -274,11 +274,11 @@ func (n *node) bury(h *taskhost.Process) {
 // conclude works out what became of the instances of a host that is gone: what
 // its journal says, and lost where it says nothing.
 func (n *node) conclude(rec *taskhost.Record) {
+	// Containers outlive a restart of the machine, too, if only as files.
+	sweepErr := container.Sweep(n.run.Dir, n.run.ID)
 	if rec != nil && rec.Boot == process.BootID() {
 		n.sweep(rec)
 	}
-	// Containers outlive a restart of the machine, too, if only as files.
-	sweepErr := container.Sweep(n.run.Dir, n.run.ID)
 	entries, err := taskhost.ReadJournal(n.run.Dir)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -314,18 +314,28 @@ func (n *node) sweep(rec *taskhost.Record) {
 	if rec.Isolation != taskhost.NoIsolation {
 		return
 	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		left := process.WithEnv("MUSTER_RUN=" + n.run.ID)
+	_, err := os.Stat(container.Dir(n.run.Dir))
+	boxed := err == nil
+	for begin := time.Now(); time.Since(begin) < 10*time.Second; {
+		left, adopted := process.WithEnv("MUSTER_RUN="+n.run.ID), []int(nil)
 		if n.e.config.Alone {
-			left = append(left, n.adopted()...)
+			adopted = n.adopted()
 		}
-		if len(left) == 0 {
+		if len(left)+len(adopted) == 0 {
 			return
+		}
+		// A container runtime freezes what it removes: killed on the way, it
+		// would leave processes behind that cannot even die.
+		if !boxed || time.Since(begin) > runtimeEnds {
+			left = append(left, adopted...)
 		}
 		process.Kill(syscall.SIGKILL, left...)
 		time.Sleep(2 * time.Millisecond)
 	}
 }
+
+// runtimeEnds is how long a container runtime may take to put things away.
+const runtimeEnds = 5 * time.Second
 
 // adopted are processes that came to us when their host was killed.
 func (n *node) adopted() []int {

@@ -33,6 +33,33 @@ func Long(s *job.Spec) (map[string]any, error) {
 	return file, nil
 }
 
+// LongGroup is Long for a group.
+func LongGroup(g *job.Group) (map[string]any, error) {
+	file := map[string]any{}
+	if g.Name != "" {
+		file["name"] = g.Name
+	}
+	if g.MaxParallel > 0 {
+		file["max_parallel"] = g.MaxParallel
+	}
+	if g.StopOnFailure {
+		file["stop_on_failure"] = true
+	}
+	jobs := map[string]any{}
+	for name, spec := range g.Jobs {
+		long, err := Long(spec)
+		if err != nil {
+			return nil, err
+		}
+		if needs := g.Needs[name]; len(needs) > 0 {
+			long["needs"] = needs
+		}
+		jobs[name] = long
+	}
+	file["jobs"] = jobs
+	return file, nil
+}
+
 // longRole writes what a Role keeps in another form than a file has it.
 func longRole(r map[string]any) {
 	if n, err := strconv.Atoi(textOf(r["procs"])); err == nil {

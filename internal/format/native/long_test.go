@@ -47,3 +47,34 @@ func TestLongIsReadBack(t *testing.T) {
 		})
 	}
 }
+
+func TestLongGroupIsReadBack(t *testing.T) {
+	data, err := os.ReadFile("testdata/group/nightly.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, g, err := ParseFile("muster.yaml", data, "max_parallel=2", "stop_on_failure=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := LongGroup(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, back, err := ParseFile("long.yaml", text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, spec := range g.Jobs {
+		spec.Framework.Inferred = false // it is written now
+	}
+	if !reflect.DeepEqual(g, back) {
+		a, _ := json.Marshal(g)
+		b, _ := json.Marshal(back)
+		t.Errorf("%s\nbecomes\n%s", a, b)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -171,6 +172,7 @@ func put(r *report, v *value, steps []string, to *value, at pos) {
 			return
 		case last:
 			v.putMember(step, to, at)
+			v.dropOthers(step)
 		default:
 			next = v.enter(step, at)
 			if name := shortFor[step]; name != "" && next.kind == yaml.ScalarNode {
@@ -193,6 +195,13 @@ func (v *value) putMember(name string, to *value, at pos) {
 		}
 	}
 	v.members = append(v.members, member{at, name, to})
+}
+
+// dropOthers removes what a setting takes the place of: a role has one of run
+// and command.
+func (v *value) dropOthers(name string) {
+	others := map[string][]string{"run": {"command", "args"}, "command": {"run"}, "args": {"run"}}[name]
+	v.members = slices.DeleteFunc(v.members, func(m member) bool { return slices.Contains(others, m.name) })
 }
 
 // putItem goes to an item of a list, or sets it; one behind the last is added.

@@ -28,6 +28,7 @@ func TestSet(t *testing.T) {
 		{"text as written", "env.LR=0.10", "roles.worker.env.LR", `"0.10"`},
 		{"others stay", "env.LR=0.10", "roles.worker.env.KEEP", `"yes"`},
 		{"text with colons", "run=python a.py: b # c", "roles.worker.run", `"python a.py: b # c"`},
+		{"a command in place of run", "command=[python, b.py]", "roles.worker.command", `["python","b.py"]`},
 		{"text with an equals sign", "env.A=b=c", "roles.worker.env.A", `"b=c"`},
 		{"an empty text", "env.LR=", "roles.worker.env.LR", `""`},
 		{"a role of its own", "roles.worker.resources.gpus=2", "roles.worker.resources.gpus", `2`},

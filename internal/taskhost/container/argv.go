@@ -40,7 +40,7 @@ type Box struct {
 
 	Exe      string // our own program
 	Socket   string // where the task host listens
-	EnvFile  string // where the variables will be
+	EnvFile  string // where the variables will be, seen from where it is started
 	UID, GID int    // the caller's
 }
 
@@ -170,16 +170,34 @@ func (b Box) mounts() ([]string, error) {
 			continue
 		}
 		seen[m.Path] = true
-		if strings.ContainsAny(m.Source+m.Path, ",\"\n") {
-			return nil, fmt.Errorf("%q cannot be mounted at %q: %s takes no commas, quotes or line ends in paths", m.Source, m.Path, b.Launch.Container.Runtime.Kind)
+		arg, err := mountArg(m)
+		if err != nil {
+			return nil, err
 		}
-		arg := "type=bind,source=" + m.Source + ",target=" + m.Path
+		args = append(args, arg...)
+	}
+	return args, nil
+}
+
+// mountArg prefers the form that refuses a source that is not there; the other
+// one would make it.
+func mountArg(m engine.Mount) ([]string, error) {
+	both, arg := m.Source+m.Path, ""
+	switch {
+	case !strings.ContainsAny(both, ",\"\n"):
+		arg = "type=bind,source=" + m.Source + ",target=" + m.Path
 		if m.ReadOnly {
 			arg += ",readonly"
 		}
-		args = append(args, "--mount", arg)
+		return []string{"--mount", arg}, nil
+	case !strings.ContainsAny(both, ":\n"):
+		arg = m.Source + ":" + m.Path
+		if m.ReadOnly {
+			arg += ":ro"
+		}
+		return []string{"--volume", arg}, nil
 	}
-	return args, nil
+	return nil, fmt.Errorf("%q cannot be mounted at %q: no runtime takes a path with both a comma and a colon", m.Source, m.Path)
 }
 
 // environ adds what a program expects and the image does not have for a user

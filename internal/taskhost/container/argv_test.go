@@ -139,9 +139,11 @@ func TestMounts(t *testing.T) {
 	if !strings.Contains(line, "source=/mine,target=/work ") || strings.Contains(line, "source=/work,") {
 		t.Errorf("the first mount at a path is to stay: %s", line)
 	}
-	b.Mounts = []engine.Mount{{Source: "/a,b", Path: "/c"}}
-	if _, err := b.Command(); err == nil || !strings.Contains(err.Error(), `"/a,b"`) {
-		t.Errorf("a comma: %v", err)
+	for source, want := range map[string]string{"/a b:c": "--mount type=bind,source=/a b:c,target=/c,readonly", "/a,b": "--volume /a,b:/c:ro", "/a,b:c": ""} {
+		arg, err := mountArg(engine.Mount{Source: source, Path: "/c", ReadOnly: true})
+		if got := strings.Join(arg, " "); got != want || (want == "") != (err != nil) {
+			t.Errorf("%s: %q, %v", source, got, err)
+		}
 	}
 }
 

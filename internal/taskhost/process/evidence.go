@@ -28,6 +28,15 @@ func OOMKills() int {
 	return -1
 }
 
+// TotalMemory is how many bytes this machine has.
+func TotalMemory() int64 {
+	var s unix.Sysinfo_t
+	if err := unix.Sysinfo(&s); err != nil {
+		return 0
+	}
+	return int64(s.Totalram) * int64(s.Unit)
+}
+
 // FreeBytes is how much may still be written to the disk that holds dir.
 func FreeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t

@@ -14,6 +14,7 @@ import (
 type Exit struct {
 	Pid    int
 	Status syscall.WaitStatus
+	Memory int64 // bytes that it had at most
 }
 
 // A Reaper waits for every child in one loop; a goroutine in wait per task
@@ -47,12 +48,13 @@ func (r *Reaper) loop() {
 	runtime.LockOSThread()
 	for {
 		var ws syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		var used syscall.Rusage
+		pid, err := syscall.Wait4(-1, &ws, 0, &used)
 		switch {
 		case errors.Is(err, syscall.ECHILD):
 			<-r.kick
 		case err == nil:
-			r.exits <- Exit{pid, ws}
+			r.exits <- Exit{pid, ws, used.Maxrss << 10}
 		}
 	}
 }

@@ -93,6 +93,9 @@ func TestReaper(t *testing.T) {
 	for range 2 { // ours, and the one it left to us
 		x := <-r.Exits()
 		codes[x.Pid == pid] = x.Status.ExitStatus()
+		if x.Memory <= 0 || x.Memory > TotalMemory() {
+			t.Errorf("it had %d bytes of %d", x.Memory, TotalMemory())
+		}
 	}
 	if codes[true] != 3 || codes[false] != 4 {
 		t.Errorf("exit codes %v, want 3 of ours and 4 of the orphan", codes)

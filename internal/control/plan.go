@@ -1,0 +1,162 @@
+//go:build linux
+
+package control
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/rendezvous"
+	"muster.dev/muster/internal/run"
+)
+
+var _ run.Planner = (*Plane)(nil)
+
+// Plan implements run.Planner.
+func (p *Plane) Plan(_ context.Context, s run.Submission) (run.Plan, error) {
+	rendezvous.Complete(&s.Spec)
+	caps := p.config.Engine.Capabilities()
+	if err := check(declared(&s), caps); err != nil {
+		return run.Plan{}, err
+	}
+	r := run.Run{ID: s.Spec.Name + "-xxxx", Spec: s.Spec, Phase: run.Pending, Engine: caps.Name, Origin: s.Origin}
+	r.Origin.RunDir = p.runDir(r.ID)
+	if err := p.admit(&r); err != nil {
+		return run.Plan{}, err
+	}
+	if s.Spec.Code != nil && r.Origin.Code == "" {
+		r.Origin.Code = "<frozen at submit>"
+	}
+	r.Grant = &run.Grant{GPUs: map[string][]string{}}
+	for _, t := range r.Spec.Tasks() {
+		r.Grant.GPUs[t.String()] = slices.Repeat([]string{"<gpu>"}, r.Spec.GPUsOf(t))
+	}
+	plan := run.Plan{Run: r, Notes: unused(&r.Spec, caps.Name)}
+	var err error
+	plan.Tasks, err = p.planTasks(&r, s)
+	return plan, err
+}
+
+// planTasks works out how every task would be started. The rendezvous is given
+// numbers for ports that nothing else has, which are then put into words.
+func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, error) {
+	fw, err := rendezvous.ByName(r.Spec.Framework.Name)
+	if err != nil {
+		return nil, err
+	}
+	cluster, ports := rendezvous.Cluster{}, []string{}
+	const first = 900000001
+	next := first
+	for _, t := range r.Spec.Tasks() {
+		m := rendezvous.Member{Addr: "127.0.0.1"}
+		n := fw.Ports(&r.Spec, t)
+		for i := range n {
+			m.Ports = append(m.Ports, next)
+			ports = append(ports, strconv.Itoa(next), portWords(t, i, n))
+			next++
+		}
+		cluster[t] = m
+	}
+	words := strings.NewReplacer(ports...)
+	l := &launcher{dir: r.Origin.RunDir, exe: p.config.Exe, private: p.masked(r, s), shell: findShell(), cores: runtime.NumCPU(), uid: os.Getuid()}
+	var tasks []run.PlannedTask
+	for _, t := range r.Spec.Tasks() {
+		plan, err := fw.Launch(&r.Spec, cluster, t)
+		if err != nil {
+			return nil, err
+		}
+		launch := l.launch(r, job.Instance{Task: t, Attempt: 1, Try: 1}, plan)
+		planned := run.PlannedTask{
+			Task: t.String(), Command: launch.Argv, Dir: launch.Dir, Env: addedEnv(launch, s.Env),
+			Ports: len(cluster[t].Ports), GPUs: r.Spec.GPUsOf(t),
+		}
+		if launch.Container != nil {
+			planned.Image = launch.Container.Image
+		}
+		for i := range planned.Env {
+			planned.Env[i] = words.Replace(planned.Env[i])
+		}
+		for i := range planned.Command {
+			planned.Command[i] = words.Replace(planned.Command[i])
+		}
+		tasks = append(tasks, planned)
+	}
+	return tasks, nil
+}
+
+func portWords(t job.Task, i, n int) string {
+	if n == 1 {
+		return fmt.Sprintf("<port of %s>", t)
+	}
+	return fmt.Sprintf("<port %d of %s>", i+1, t)
+}
+
+// masked is what roles are given beside the job, without the values of what is
+// not written in it.
+func (p *Plane) masked(r *run.Run, s run.Submission) private {
+	v := private{}
+	for name, secret := range r.Spec.Secrets {
+		if secret.As == "" {
+			v.addToAll(&r.Spec, name, "<secret>")
+		} else {
+			v.addToAll(&r.Spec, "MUSTER_SECRETS_DIR", filepath.Join(r.Origin.RunDir, secretsDir))
+		}
+	}
+	for n, in := range r.Spec.Inputs {
+		if in.Env != "" {
+			v.addToAll(&r.Spec, in.Env, filepath.Join(r.Origin.RunDir, inputsDir, inputName(in, n)))
+		}
+	}
+	p.outputEnv(r, &v)
+	for role, env := range s.RoleEnv {
+		if v.RoleEnv == nil {
+			v.RoleEnv = map[string]map[string]string{}
+		}
+		if v.RoleEnv[role] == nil {
+			v.RoleEnv[role] = map[string]string{}
+		}
+		for k := range env {
+			v.RoleEnv[role][k] = "<not shown>"
+		}
+	}
+	return v
+}
+
+// addedEnv is a task's environment without what it would have anyway: what we
+// only suggest stays away where the caller has it.
+func addedEnv(launch *engine.Launch, inherited []string) []string {
+	suggested := []string{"PYTHONUNBUFFERED", "OMP_NUM_THREADS"}
+	return slices.DeleteFunc(slices.Clone(launch.Env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return launch.Container == nil && slices.Contains(suggested, name) &&
+			slices.ContainsFunc(inherited, func(have string) bool { return strings.HasPrefix(have, name+"=") })
+	})
+}
+
+// unused says what a job has for other engines.
+func unused(s *job.Spec, engine string) []string {
+	var notes []string
+	note := func(there bool, field string) {
+		if there {
+			notes = append(notes, fmt.Sprintf("%s is not used by %s", field, engine))
+		}
+	}
+	note(len(s.Kubernetes) > 0, "kubernetes")
+	note(len(s.YARN) > 0, "yarn")
+	note(len(s.Slurm) > 0, "slurm")
+	note(len(s.SSH) > 0, "ssh")
+	note(s.Queue != "", "queue")
+	for _, name := range s.RoleNames() {
+		note(len(s.Roles[name].Kubernetes) > 0, "roles."+name+".kubernetes")
+		note(s.Roles[name].Place != nil, "roles."+name+".place")
+	}
+	return notes
+}
