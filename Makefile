@@ -4,10 +4,9 @@ SHELL       := /bin/bash
 GO          ?= go
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w'
-VENV        := $(shell scripts/demo-env --path)
 ROUNDS      ?= 3000
 
-.PHONY: help build test lint verify chaos fuzz bench demo demo-fail clean
+.PHONY: help build test lint generate verify chaos fuzz bench demo demo-fail clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,7 +16,8 @@ build: ## build bin/muster, one static binary
 	@$(BUILD) -o bin/muster ./cmd/muster
 
 test: lint ## lint, then every test that this machine can run
-	$(GO) test -timeout 30m ./...
+	$(GO) test -timeout 30m $$($(GO) list ./... | grep -v /test/chaos)
+	$(GO) test -timeout 30m ./test/chaos # by itself: it fills disks and steps the clock
 
 lint: ## gofmt, go vet, staticcheck
 	@scripts/need-go
@@ -25,6 +25,9 @@ lint: ## gofmt, go vet, staticcheck
 	$(GO) vet ./...
 	$(GO) vet -tags crashpoints ./...
 	$(STATICCHECK) ./...
+
+generate: ## write anew what is made from other files: docs/commands.md
+	$(GO) test ./internal/cli -run TestCommandsDoc -update
 
 verify: ## check that what is made from other files is up to date
 	$(GO) mod verify

@@ -73,7 +73,7 @@ func manPage(c *cobra.Command, date, release string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %q 1 %q %q \"Muster\"\n", strings.ToUpper(manName(c)), date, "muster "+release)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(c)), roff(c.Short))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n\\fB%s\\fR%s\n", roff(c.CommandPath()), roff(strings.TrimPrefix(c.UseLine(), c.CommandPath())))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n\\fB%s\\fR%s\n", roff(c.CommandPath()), roff(manArguments(c)))
 	b.WriteString(".SH DESCRIPTION\n" + manText(cmp.Or(c.Long, c.Short+".")))
 	b.WriteString(manCommands(c) + manOptions(c))
 	if c.Example != "" {
@@ -81,6 +81,14 @@ func manPage(c *cobra.Command, date, release string) string {
 	}
 	b.WriteString(manSeeAlso(c))
 	return b.String()
+}
+
+// manArguments is what follows a command's name in its synopsis.
+func manArguments(c *cobra.Command) string {
+	if c.HasAvailableSubCommands() && !c.Runnable() {
+		return " COMMAND"
+	}
+	return strings.TrimPrefix(c.UseLine(), c.CommandPath())
 }
 
 // manText is filled text: empty lines part paragraphs.

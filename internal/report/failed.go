@@ -36,7 +36,7 @@ func failed(rep *Report, r run.Run, f *run.Failure, last []Line) {
 	} else {
 		rep.Next = append(rep.Next, Step{"muster logs " + r.ID, "the whole log"})
 	}
-	rep.Next = append(rep.Next, Step{"muster get " + r.ID, "every task and how it ended"})
+	rep.Next = append(rep.Next, Step{"muster rerun " + r.ID, "the same job again, after your fix"})
 }
 
 // firstLabel is what the deciding task is called: one that was silent for too

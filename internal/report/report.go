@@ -82,7 +82,7 @@ func Of(r run.Run, last []Line, now time.Time) Report {
 	case run.Succeeded:
 		rep.Tone, rep.Headline = Good, fmt.Sprintf("%s succeeded in %s: %s", r.ID, ui.Took(r.Took), brief(v.Headline))
 		rep.add("before", earlier(r.Failures)...)
-		rep.Next = []Step{{"muster logs " + r.ID, "its output"}}
+		rep.Next = []Step{{"muster files " + r.ID, "what it kept"}, {"muster logs " + r.ID, "its output"}}
 	case run.Stopped:
 		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s was %s after %s", r.ID, brief(v.Headline), ui.Took(r.Took))
 		rep.add("before", earlier(r.Failures)...)

@@ -95,18 +95,24 @@ func Sweep(runDir, run string) error {
 	return nil
 }
 
-// sweep removes the containers of a run that one runtime has.
+// sweep removes the containers of a run that one runtime has, until it has none:
+// some may be on their way out already, which a runtime refuses to help.
 func sweep(r engine.Runtime, run string) error {
-	out, stderr, err := ask(r, "ps", "--all", "--quiet", "--filter", "label="+runLabel+run)
-	if err != nil {
-		return fmt.Errorf("ask %s for the containers of %s: %s", r.Kind, run, Complaint(stderr))
-	}
-	for _, id := range strings.Fields(out) {
-		if _, stderr, err := ask(r, RemoveCommand(r, id)[1:]...); !Gone(err == nil, stderr) {
-			return fmt.Errorf("remove the container %s of %s: %s", id, run, Complaint(stderr))
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		out, stderr, err := ask(r, "ps", "--all", "--quiet", "--filter", "label="+runLabel+run)
+		if err != nil {
+			return fmt.Errorf("ask %s for the containers of %s: %s", r.Kind, run, Complaint(stderr))
+		}
+		ids := strings.Fields(out)
+		if len(ids) == 0 {
+			return nil
+		}
+		for _, id := range ids {
+			if _, stderr, err = ask(r, RemoveCommand(r, id)[1:]...); !Gone(err == nil, stderr) && time.Since(begin) > removeWithin {
+				return fmt.Errorf("remove the container %s of %s: %s", id, run, Complaint(stderr))
+			}
 		}
 	}
-	return nil
 }
 
 // ask runs a command of a runtime.

@@ -11,11 +11,12 @@ import (
 	"muster.dev/muster/internal/engine"
 )
 
-// A fake runtime that has one container too many, and writes down what is asked.
+// A fake runtime that has two containers until they are removed, one of which it
+// is removing already. It writes down what is asked.
 const sweeper = `echo "$*" >> "$LOG"
 case $1 in
-ps) echo 0123 4567 ;;
-rm) case $4 in 4567) echo 'Error: No such container: 4567' >&2; exit 1;; esac ;;
+ps) [ -e "$LOG.4567" ] || echo 0123 4567 ;;
+rm) case $4 in 4567) touch "$LOG.4567"; echo 'removal of container 4567 is already in progress' >&2; exit 1;; esac ;;
 esac
 `
 
@@ -42,7 +43,8 @@ func TestSweep(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 	asked, err := os.ReadFile(log)
-	want := "ps --all --quiet --filter label=muster.run=train-p7xq\nrm --force --volumes 0123\nrm --force --volumes 4567\n"
+	want := "ps --all --quiet --filter label=muster.run=train-p7xq\nrm --force --volumes 0123\nrm --force --volumes 4567\n" +
+		"ps --all --quiet --filter label=muster.run=train-p7xq\n"
 	if err != nil || string(asked) != want {
 		t.Errorf("asked %q, %v", asked, err)
 	}
