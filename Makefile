@@ -6,7 +6,7 @@ STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w'
 ROUNDS      ?= 3000
 
-.PHONY: help build test lint generate verify chaos fuzz bench demo demo-fail clean
+.PHONY: help build cross dist test lint generate verify chaos fuzz bench demo demo-fail clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "%-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ demo: ## build, then train a real MXNet network in 4 processes
 
 demo-fail: ## a worker that raises, then a run that is killed and resumes
 	@scripts/demo fail
+
+cross: ## build for every platform, into bin/OS-ARCH
+	@scripts/cross bin
+
+dist: ## make what is released: archives, deb, rpm, checksums
+	@scripts/dist
 
 clean: ## remove what was built here
 	rm -rf bin dist

@@ -27,6 +27,9 @@ func (g *groupFile) Error() string {
 
 // runGroup submits a group and, unless it is to be detached, stays with it.
 func runGroup(ctx context.Context, a *app, o runOptions, f *groupFile) error {
+	if len(o.show) > 0 {
+		return problem.New(problem.Invalid, "--show is for one job, and %s is a group", f.path).WithHint("muster attach JOB --show TASK")
+	}
 	s, err := groupSubmission(o, f)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
 
@@ -56,6 +57,9 @@ func runRerun(ctx context.Context, a *app, o rerunOptions, args []string) error 
 // repetition is a submission of the same job again. Values that were never
 // stored, of variables passed on and of secrets, are looked up anew.
 func repetition(r run.Run, o rerunOptions) (run.Submission, error) {
+	if r.Group != nil {
+		return run.Submission{}, problem.New(problem.Refused, "%s is a job of the group %s, which it needs", r.ID, r.Group.ID).WithHint("muster run -f %s", r.Origin.File)
+	}
 	from := r.Origin
 	s := run.Submission{
 		Spec: r.Spec, Env: os.Environ(),

@@ -19,7 +19,6 @@ type view struct {
 	begun  time.Time
 	said   string // what the last plain line was about
 	saidAt time.Time
-	note   string
 }
 
 func newView(screen *ui.Screen, r run.Run) *view {

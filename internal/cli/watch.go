@@ -54,13 +54,13 @@ func (a *app) watch(ctx context.Context, look func() ([]run.Run, bool, error), d
 		} else if !screen.Live() {
 			printChanges(screen, said, runs)
 		}
-		select {
-		case <-ticks.C:
-			if !done {
+		if !done {
+			select {
+			case <-ticks.C:
 				continue
+			case <-screen.Gone(ui.Out):
+			case <-ctx.Done():
 			}
-		case <-screen.Gone(ui.Out):
-		case <-ctx.Done():
 		}
 		live := screen.Live()
 		err = screen.Close()

@@ -187,3 +187,22 @@ func TestOpenStaysInside(t *testing.T) {
 		t.Errorf("files %v, %v", files, err)
 	}
 }
+
+// TestIDsAreClaimed: two runs never share a folder, however often their ids are
+// drawn alike.
+func TestIDsAreClaimed(t *testing.T) {
+	dir := t.TempDir()
+	folder := func(id string) string { return filepath.Join(dir, "runs", id[len(id)-1:]) }
+	seen := map[string]bool{}
+	for range len(idLetters) {
+		id, err := claimID("a", folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := folder(id); seen[f] {
+			t.Fatalf("%s was given twice", f)
+		} else {
+			seen[f] = true
+		}
+	}
+}

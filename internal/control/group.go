@@ -26,11 +26,11 @@ func (p *Plane) SubmitGroup(ctx context.Context, g run.GroupSubmission) ([]run.R
 	if err != nil {
 		return nil, problem.New(problem.Invalid, "%v", err)
 	}
-	id := newID(g.Group.Name)
-	runs, err := p.prepareGroup(ctx, g, id, order)
-	if err == nil {
-		err = os.MkdirAll(p.groupDir(id), 0o700)
+	id, err := claimID(g.Group.Name, p.groupDir)
+	if err != nil {
+		return nil, stateProblem(err, p.config.StateDir)
 	}
+	runs, err := p.prepareGroup(ctx, g, id, order)
 	if err == nil {
 		err = p.config.Store.Create(ctx, runs...)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -48,6 +49,7 @@ type follower struct {
 	got     func(run.LogChunk) error
 	known   map[job.Instance]bool
 	streams []*stream
+	news    atomic.Bool // the run has changed: there may be new instances
 }
 
 // checkTasks refuses patterns that name no task of the job.
@@ -146,7 +148,9 @@ func (f *follower) follow(ctx context.Context) error {
 		return err
 	}
 	done := make(chan error, 1)
-	go func() { done <- f.p.Watch(ctx, f.r.ID, func(run.Run) error { return nil }) }()
+	go func() {
+		done <- f.p.Watch(ctx, f.r.ID, func(r run.Run) error { f.news.Store(true); return nil })
+	}()
 	ticks := time.NewTicker(followInterval)
 	defer ticks.Stop()
 	for {
@@ -169,8 +173,10 @@ func (f *follower) follow(ctx context.Context) error {
 // giveNew gives what has come since the last look; at the end also what does
 // not end with a line end.
 func (f *follower) giveNew(ctx context.Context, last bool) error {
-	if err := f.discover(false); err != nil {
-		return err
+	if f.news.Swap(false) || last {
+		if err := f.discover(false); err != nil {
+			return err
+		}
 	}
 	for _, s := range f.streams {
 		if err := s.giveNew(ctx, last); err != nil {

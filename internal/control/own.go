@@ -101,7 +101,7 @@ func (p *Plane) Own(ctx context.Context, id string, force bool) error {
 func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
 	o := &owner{
 		p: p, lock: l, dir: p.runDir(r.ID), run: r, nudges: make(chan struct{}, 1),
-		watchers: map[chan struct{}]bool{}, done: make(chan struct{}), last: time.Now(),
+		watchers: map[chan struct{}]bool{}, done: make(chan struct{}), last: time.Now(), shown: time.Now(),
 	}
 	var err error
 	if o.launcher, err = newLauncher(o.dir, p.config.Exe); err != nil && !r.Done() {

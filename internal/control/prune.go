@@ -107,37 +107,42 @@ func (p *Plane) pruneRun(ctx context.Context, r *run.Run, dry bool, done *run.Pr
 	return nil
 }
 
-// pruneRest deletes run folders without a record, which a submission that was
-// killed has left, and the code that no run has any more.
+// pruneRest deletes folders of runs and groups that have no record, which a
+// submission that was killed has left, and the code that no run has any more.
 func (p *Plane) pruneRest(ctx context.Context, dry bool, done *run.Pruned) error {
-	dirs, err := os.ReadDir(filepath.Join(p.config.StateDir, "runs"))
+	page, err := p.config.Store.List(ctx, run.Query{})
 	if err != nil {
 		return err
 	}
-	for _, d := range dirs {
-		if r, err := p.config.Store.Get(ctx, d.Name()); err == nil && r.ID == d.Name() || err != nil && problem.KindOf(err) != problem.NotFound {
-			continue
+	used := map[string]bool{} // ids of runs, groups and snapshots are never alike
+	for _, r := range page.Runs {
+		used[r.ID], used[r.Origin.Code] = true, true
+		if r.Group != nil {
+			used[r.Group.ID] = true
 		}
-		if err := p.pruneFolder(d.Name(), dry, done); err != nil {
+	}
+	for _, dir := range []string{filepath.Dir(p.runDir("x")), filepath.Dir(p.groupDir("x"))} {
+		list, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+		for _, d := range list {
+			if used[d.Name()] {
+				continue
+			}
+			if err := pruneFolder(filepath.Join(dir, d.Name()), dry, done); err != nil {
+				return err
+			}
 		}
 	}
 	if dry {
 		return nil
 	}
-	used := map[string]bool{}
-	page, err := p.config.Store.List(ctx, run.Query{})
-	if err != nil {
-		return err
-	}
-	for _, r := range page.Runs {
-		used[r.Origin.Code] = true
-	}
 	return p.code.Prune(func(id string) bool { return used[id] })
 }
 
-func (p *Plane) pruneFolder(name string, dry bool, done *run.Pruned) error {
-	dir := p.runDir(name)
+// pruneFolder deletes a folder that nobody works in.
+func pruneFolder(dir string, dry bool, done *run.Pruned) error {
 	size, changed := weigh(dir)
 	if time.Since(changed) < unclaimed || owned(dir) {
 		return nil
@@ -147,7 +152,7 @@ func (p *Plane) pruneFolder(name string, dry bool, done *run.Pruned) error {
 			return err
 		}
 	}
-	done.Folders = append(done.Folders, name)
+	done.Folders = append(done.Folders, dir)
 	done.Bytes += size
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/user"
@@ -66,7 +67,7 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 		s.Spec.Name = "job"
 	}
 	r := run.Run{
-		ID: newID(s.Spec.Name), Spec: s.Spec, Phase: run.Pending, Engine: p.config.Engine.Capabilities().Name,
+		Spec: s.Spec, Phase: run.Pending, Engine: p.config.Engine.Capabilities().Name,
 		Created: time.Now().Round(0), Attached: s.Attached, Origin: s.Origin, Fence: 1,
 	}
 	if s.Spec.Suspend {
@@ -74,14 +75,18 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 	}
 	r.Origin.Node, _ = os.Hostname()
 	r.Origin.Boot = process.BootID()
-	r.Origin.RunDir = p.runDir(r.ID)
 	if u, err := user.Current(); err == nil {
 		r.Origin.User = u.Username
 	}
 	if err := p.admit(&r); err != nil {
 		return r, err
 	}
+	var err error
+	if r.ID, err = claimID(s.Spec.Name, p.runDir); err != nil {
+		return r, stateProblem(err, p.config.StateDir)
+	}
 	dir := p.runDir(r.ID)
+	r.Origin.RunDir = dir
 	v := private{Env: rendezvous.Strip(s.Env), RoleEnv: s.RoleEnv}
 	for _, step := range []func() error{
 		func() error { return p.findRuntime(&r, s.Env, &v) },
@@ -147,6 +152,21 @@ func stateProblem(err error, dir string) error {
 
 // idLetters has no letter that is easily read as another.
 const idLetters = "abcdefghjkmnpqrstuvwxyz23456789"
+
+// claimID finds an id that nobody has, and makes its folder: whoever makes that
+// has the id, so that no run ever touches what another keeps.
+func claimID(name string, folder func(id string) string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(folder(name)), 0o700); err != nil {
+		return "", err
+	}
+	for {
+		id := newID(name)
+		err := os.Mkdir(folder(id), 0o700)
+		if err == nil || !errors.Is(err, fs.ErrExist) {
+			return id, err
+		}
+	}
+}
 
 // newID is the job's name with four letters that tell its runs apart.
 func newID(name string) string {

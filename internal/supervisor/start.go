@@ -132,9 +132,12 @@ func (s *situation) wants() []engine.Want {
 
 // earlierTry returns an instance of the task's earlier tries that may be alive.
 func (s *situation) earlierTry(t job.Task, try int) *engine.Instance {
-	for _, i := range s.seen.Instances {
-		if i.Task == t && i.Attempt == s.r.Attempt && i.Try < try && !i.State.Gone() {
-			return &i
+	if try <= 1 {
+		return nil
+	}
+	for n := range s.seen.Instances {
+		if i := &s.seen.Instances[n]; i.Task == t && i.Attempt == s.r.Attempt && i.Try < try && !i.State.Gone() {
+			return i
 		}
 	}
 	return nil

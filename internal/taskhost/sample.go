@@ -40,6 +40,7 @@ func (s *sampler) open(runDir string) error {
 	}
 	f, err := os.OpenFile(filepath.Join(runDir, HookName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	s.hook, s.last, s.oomKills = f, time.Now(), process.OOMKills()
+	s.nextSlow, s.nextUse = slow, time.Second
 	return err
 }
 
@@ -116,6 +117,9 @@ func (h *host) date(t *task) {
 	binary.LittleEndian.PutUint64(rec[:], uint64(h.clock.now().UnixNano()))
 	binary.LittleEndian.PutUint64(rec[8:], uint64(sizes[0]))
 	binary.LittleEndian.PutUint64(rec[16:], uint64(sizes[1]))
+	if t.index == nil {
+		t.index, _ = os.OpenFile(filepath.Join(LogDir(h.config.Dir, t.seen.Instance), "index"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	}
 	_, _ = t.index.Write(rec[:]) // a line without a date is still a line
 }
 

@@ -93,6 +93,13 @@ func (h *host) hold(wants []engine.Want) (made map[job.Instance]bool) {
 		t.ports, ports = ports[:w.Ports:w.Ports], ports[w.Ports:]
 		t.seen.Ports = process.Numbers(t.ports)
 	}
+	// While the owner decides, make what the start will need.
+	h.tell()
+	for _, w := range fresh {
+		if t := h.tasks[w.Instance]; t != nil && !t.seen.State.Gone() {
+			_ = h.openLogs(t) // the start tries again and says why not
+		}
+	}
 	return made
 }
 
@@ -164,11 +171,14 @@ func (h *host) startFailed(t *task, err error) {
 }
 
 func (h *host) openLogs(t *task) error {
+	if t.out != nil && t.err != nil {
+		return nil
+	}
 	dir := LogDir(h.config.Dir, t.seen.Instance)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	for name, f := range map[string]**os.File{"stdout": &t.out, "stderr": &t.err, "index": &t.index} {
+	for name, f := range map[string]**os.File{"stdout": &t.out, "stderr": &t.err} {
 		var err error
 		*f, err = os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
@@ -185,6 +195,7 @@ func (h *host) stop(t *task, signal string, grace time.Duration) {
 	}
 	if t.pid == 0 { // it only has a place
 		process.Release(t.ports)
+		t.closeLogs()
 		delete(h.tasks, t.seen.Instance)
 		h.dropped = append(h.dropped, t.seen.Instance)
 		return
@@ -351,13 +362,17 @@ func (h *host) gone(t *task) {
 	crash.Point("host.exit-journaled")
 	process.Release(t.ports)
 	t.ports = nil
+	t.closeLogs()
+	t.group.Remove()
+	h.mark(t)
+}
+
+func (t *task) closeLogs() {
 	for _, f := range []*os.File{t.out, t.err, t.index} {
 		if f != nil {
 			_ = f.Close()
 		}
 	}
-	t.group.Remove()
-	h.mark(t)
 }
 
 // killEverything is the last act: nothing of the run outlives its host.

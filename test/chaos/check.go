@@ -58,8 +58,10 @@ func (c *checker) phases() {
 				c.r.Phase, c.r.Rev, c.r.Fence, again.Phase, again.Rev, again.Fence)
 		}
 	}
-	if v := c.r.Verdict; v != nil && c.h.Exit >= 0 && c.h.Exit != v.Exit.Code {
-		c.add("muster wait gave %d, the verdict says %d", c.h.Exit, v.Exit.Code)
+	for _, code := range c.h.Exits {
+		if v := c.r.Verdict; v != nil && code != v.Exit.Code {
+			c.add("muster run or wait gave %d, the verdict says %d", code, v.Exit.Code)
+		}
 	}
 }
 

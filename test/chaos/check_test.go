@@ -24,7 +24,7 @@ func good() History {
 		Failures: []run.Failure{{Attempt: 1, Class: run.NodeLost}},
 		Spec:     job.Spec{Roles: map[string]*job.Role{"worker": {Replicas: 2}}},
 	}
-	h := History{Plan: p, Acknowledged: true, Exit: -1, Reads: []run.Run{r, r}, Outputs: map[job.Instance]Output{}}
+	h := History{Plan: p, Acknowledged: true, Reads: []run.Run{r, r}, Outputs: map[job.Instance]Output{}}
 	h.Acts = []Act{{Target: Host, At: at(5), Hit: true}}
 	for n := range 2 {
 		name := worker(n, 1).Task.String()
@@ -54,7 +54,7 @@ var broken = []struct {
 	{"a run ends without a verdict", func(h *History) { h.Reads[0].Verdict = nil }, "without a verdict"},
 	{"a terminal phase changes", func(h *History) { h.Reads[1].Phase = run.Failed }, "changed after the end"},
 	{"a record changes after the end", func(h *History) { h.Reads[1].Rev++ }, "changed after the end"},
-	{"wait gives another code", func(h *History) { h.Exit = 3 }, "gave 3"},
+	{"wait gives another code", func(h *History) { h.Exits = []int{0, 3} }, "gave 3"},
 	{"two attempts overlap", func(h *History) { h.Events[1].Time = at(12) }, "attempt 1 was alive"},
 	{"a trainer found another attempt", func(h *History) {
 		h.Outputs[worker(0, 2)] = Output{Stdout: h.Outputs[worker(0, 2)].Stdout, Stderr: []byte("attempt 1 of x is still alive beside attempt 2\n")}

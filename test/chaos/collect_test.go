@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -55,9 +56,25 @@ func (r *round) collect() (err error) {
 		if h.Outputs, err = r.outputs(); err != nil {
 			return err
 		}
+		h.Left = append(h.Left, r.panics()...)
 	}
 	h.Events, err = r.bed.events(r.plan.Name)
 	return err
+}
+
+// panics finds what our own processes said when they broke.
+func (r *round) panics() []string {
+	said := map[string][]byte{"muster run": r.errors.Bytes()}
+	for _, name := range []string{"owner.log", "host.log"} {
+		said[name], _ = os.ReadFile(filepath.Join(r.bed.runDir(r.id), name))
+	}
+	var all []string
+	for who, text := range said {
+		if bytes.Contains(text, []byte("goroutine ")) {
+			all = append(all, fmt.Sprintf("%s broke: %s", who, text))
+		}
+	}
+	return all
 }
 
 func describe(what string, procs []proc) []string {

@@ -65,7 +65,7 @@ type History struct {
 	Plan         Plan
 	Acknowledged bool
 	Reads        []run.Run // the record each time it was read after the end
-	Exit         int       // what muster wait gave, -1 if it was not asked
+	Exits        []int     // what muster run, if it lived, and muster wait gave
 	Events       []Event
 	Outputs      map[job.Instance]Output
 	Acts         []Act

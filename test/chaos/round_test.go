@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -45,13 +44,14 @@ type round struct {
 	cmd    *exec.Cmd
 	done   chan error
 	output bytes.Buffer // what muster run said; read after done
+	errors bytes.Buffer
 	id     string
 	hist   History
 }
 
 // run carries the round out and returns what was seen.
 func (r *round) run() (History, error) {
-	r.hist = History{Plan: r.plan, Exit: -1}
+	r.hist = History{Plan: r.plan}
 	if err := r.submit(); err != nil {
 		return r.hist, err
 	}
@@ -91,7 +91,7 @@ func (r *round) submit() error {
 	if r.point != "" {
 		r.cmd.Env = append(r.cmd.Env, crash.Variable+"="+r.point+"="+r.fired)
 	}
-	r.cmd.Stdout, r.cmd.Stderr = &r.output, io.Discard
+	r.cmd.Stdout, r.cmd.Stderr = &r.output, &r.errors
 	if err := r.cmd.Start(); err != nil {
 		return err
 	}
@@ -209,18 +209,19 @@ func (r *round) awaitEnd() error {
 	if err != nil {
 		return err
 	}
-	r.hist.Exit = code
+	r.hist.Exits = append(r.hist.Exits, code)
 	if !strings.Contains(out, r.id) {
 		return fmt.Errorf("muster wait: %s", out)
 	}
-	if r.alive() {
-		select {
-		case <-r.done:
-		case <-time.After(patience):
-			return errors.New("muster run does not end, and its run has ended")
-		}
+	select {
+	case <-r.done:
+	case <-time.After(patience):
+		return errors.New("muster run does not end, and its run has ended")
 	}
 	r.noteCrash()
+	if !r.plan.Detached && r.cmd.ProcessState.Exited() {
+		r.hist.Exits = append(r.hist.Exits, r.cmd.ProcessState.ExitCode())
+	}
 	return nil
 }
 
@@ -235,8 +236,6 @@ func (r *round) awaitPoint() {
 		return exists(r.fired) || rec.Done() && len(r.bed.of(r.id, everything()...)) == 0, err
 	})
 }
-
-func (r *round) alive() bool { return !r.ended() }
 
 // noteCrash adds the death at a crash point to what was done.
 func (r *round) noteCrash() {
@@ -259,6 +258,10 @@ func (r *round) awaitAlone() error {
 	case r.selfHealing():
 		return await("the run ends by itself", patience, func() (bool, error) {
 			rec, _, err := r.bed.read(r.id)
+			if rec.Done() {
+				// Tasks must be gone when the end is stored, not some time later.
+				r.hist.Left = append(r.hist.Left, describe("task alive at the end", r.bed.of(r.id, Task))...)
+			}
 			return rec.Done(), err
 		})
 	}

@@ -174,7 +174,7 @@ func randomRound(rng *rand.Rand, name string) *round {
 	}
 	r := &round{plan: p, meddles: rng.IntN(5) == 0}
 	if rng.IntN(4) == 0 {
-		r.point = fmt.Sprintf("%s*%d", pick(rng, crash.Points...), 1+rng.IntN(4))
+		r.point = fmt.Sprintf("%s*%d", pick(rng, crash.Points...), 1+rng.IntN(7))
 		r.crasher = victim(r.point, p)
 		return r
 	}

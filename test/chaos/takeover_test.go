@@ -73,7 +73,7 @@ func (k *takeover) wake() { signalAll(k.old, syscall.SIGCONT) }
 
 // run carries it out and returns what was seen.
 func (k *takeover) run() (History, error) {
-	k.hist = History{Plan: k.plan, Exit: -1}
+	k.hist = History{Plan: k.plan}
 	err := k.submit()
 	if err == nil {
 		_, err = k.awaitStored()

@@ -3,12 +3,16 @@
 package frameworks
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"muster.dev/muster/internal/format/native"
+	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/taskhost/process"
 )
 
 // runExample runs an example's job file as it is, with the environment that
@@ -19,11 +23,14 @@ func runExample(t *testing.T, file string) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := native.Parse(file, data)
+	spec, _, err := native.ParseFile(file, data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := ""
+	if spec == nil {
+		return start(t, path, ".", "-f", file).finish()
+	}
 	if _, ok := environments[spec.Framework.Name]; ok {
 		path = need(t, spec.Framework.Name)
 	}
@@ -39,6 +46,10 @@ func TestEveryExampleSucceeds(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
 			t.Parallel()
+			if asksForGPU(t, file) && len(process.GPUs()) == 0 {
+				refusedWithoutGPU(t, file)
+				return
+			}
 			o := runExample(t, file)
 			o.succeeded()
 			switch filepath.Dir(file) {
@@ -54,6 +65,32 @@ func TestEveryExampleSucceeds(t *testing.T) {
 				o.kept("ring.npz")
 			}
 		})
+	}
+}
+
+func asksForGPU(t *testing.T, file string) bool {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, _, err := native.ParseFile(file, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec != nil && spec.Roles["worker"] != nil && spec.Roles["worker"].Resources.GPUs > 0
+}
+
+// refusedWithoutGPU: a job that needs what this machine does not have is not
+// started, and its user is told what to do.
+func refusedWithoutGPU(t *testing.T, file string) {
+	t.Helper()
+	cmd := exec.Command(binary, "run", "-f", file)
+	cmd.Env = append(os.Environ(), "MUSTER_STATE_DIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != run.ExitRefused || !strings.Contains(string(out), "this machine has 0") || !strings.Contains(string(out), "--gpus 0") {
+		t.Errorf("%v, and it said:\n%s", err, out)
 	}
 }
 

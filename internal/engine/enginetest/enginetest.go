@@ -39,9 +39,9 @@ type try struct {
 	do   func(*bench)
 }
 
-// crowded are the cases about the number of tasks, not about what becomes of
-// them. A container costs as much as a hundred processes.
-var crowded = []string{"200 tasks run at once"}
+// crowded are the cases about the number of tasks or starts, not about what
+// becomes of them. A container costs as much as a hundred processes.
+var crowded = []string{"200 tasks run at once", "the budget of restarts is never exceeded", "a port that stays taken fails the run"}
 
 // Run runs the suite. Its cases share the machine, but no run.
 func Run(t *testing.T, o Options) {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,9 +15,15 @@ import (
 // included.
 func Children(pid int) []int {
 	var all []int
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, l := range lists {
-		b, err := os.ReadFile(l)
+	dir := fmt.Sprintf("/proc/%d/task/", pid)
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	threads, _ := d.Readdirnames(-1)
+	_ = d.Close()
+	for _, tid := range threads {
+		b, err := readProc(dir + tid + "/children")
 		if err != nil {
 			continue
 		}
@@ -29,6 +34,30 @@ func Children(pid int) []int {
 		}
 	}
 	return all
+}
+
+// readProc reads a file of /proc with as few system calls as it takes:
+// os.ReadFile asks the poller and the file's size first.
+func readProc(path string) ([]byte, error) {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(fd)
+	buf := make([]byte, 0, 1024)
+	for {
+		n, err := syscall.Read(fd, buf[len(buf):cap(buf)])
+		if err == syscall.EINTR {
+			continue
+		}
+		if n <= 0 {
+			return buf, err
+		}
+		buf = buf[:len(buf)+n]
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+	}
 }
 
 // Descendants returns the whole tree below a process.
@@ -59,7 +88,7 @@ type Stat struct {
 
 // ReadStat reads /proc/PID/stat.
 func ReadStat(pid int) (Stat, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	b, err := readProc(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return Stat{}, err
 	}
