@@ -128,6 +128,8 @@ func (s *groupSession) follow(ctx context.Context, signals chan os.Signal) error
 
 // followJob shows one job: its phases, and its tasks' output.
 func (s *groupSession) followJob(ctx context.Context, n int, names []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	r := s.runs[n]
 	logs := make(chan error, 1)
 	out := newNamedOutput(s.screen, names)
@@ -144,8 +146,11 @@ func (s *groupSession) followJob(ctx context.Context, n int, names []string) err
 		}
 		return nil
 	})
-	if err == nil {
-		err = <-logs
+	if err != nil {
+		cancel() // the output is ours again once nobody writes to it
+	}
+	if lerr := <-logs; err == nil {
+		err = lerr
 	}
 	out.flush()
 	return err

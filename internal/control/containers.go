@@ -20,8 +20,8 @@ import (
 // findRuntime chooses what makes the containers of a job that has images, and
 // remembers it for all owners of the run.
 func (p *Plane) findRuntime(r *run.Run, env []string, v *private) error {
-	if err := containerFaults(&r.Spec, r.Origin).Err(); err != nil || !hasImage(&r.Spec) {
-		return err
+	if !hasImage(&r.Spec) {
+		return nil
 	}
 	e, ok := p.config.Engine.(engine.ContainerEngine)
 	if !ok {
@@ -46,17 +46,17 @@ func containerFaults(s *job.Spec, o run.Origin) problem.List {
 			field := fmt.Sprintf("volumes[%d]", n)
 			refuse(!filepath.IsAbs(v.Source), field, fmt.Sprintf("%q is not bound to a folder of this machine", v.Source), "--mount "+v.Source+"=DIR")
 			refuse(filepath.IsAbs(v.Source) && !exists(v.Source), field, v.Source+" is not there", "mkdir -p "+v.Source)
-			refuse(!filepath.IsAbs(v.Path), field, fmt.Sprintf("%q is no absolute path", v.Path), "")
+			refuse(!filepath.IsAbs(v.Path), field, fmt.Sprintf("%q is no absolute path", v.Path), "write where the container shall see it")
 			refuse(v.Type != "" && v.Type != "bind" || len(v.Options) > 0, field, "a type and options of volumes mean nothing on one machine", "mount it there and give the path")
 		}
 		if r.Image == nil {
-			refuse(r.Container != nil, "container", "needs an image", "")
+			refuse(r.Container != nil, "container", "needs an image", "image: NAME, or leave container out")
 			refuse(len(r.Volumes) > 0, "volumes", "need an image: outside a container paths are this machine's own", "write these into the command")
 			continue
 		}
 		c := containerOf(r)
 		refuse(r.Image.Auth != "", "image.auth", "is not supported yet", "log in with podman login or docker login")
-		refuse(slices.Contains([]string{"mpi", "horovod", "chainer"}, s.Framework.Name), "image", "MPI starts its ranks across containers, which is not supported yet", "--container never runs the command directly on this machine")
+		refuse(slices.Contains([]string{"mpi", "horovod"}, s.Framework.Name), "image", "MPI starts its ranks across containers, which is not supported yet", "--container never runs the command directly on this machine")
 		refuse(c.Network != "host" && s.Framework.Name != "plain", "container.network", "tasks of a "+s.Framework.Name+" job meet at this machine's addresses", "network: host")
 		asks := c.Privileged || len(c.Options) > 0
 		refuse(asks && !o.Privileged, "container", "privileged and options give the container power over this machine", "--allow-privileged")

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/problem"
-	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
 )
 
@@ -41,7 +40,13 @@ func (p *Plane) SubmitGroup(ctx context.Context, g run.GroupSubmission) ([]run.R
 		_ = os.RemoveAll(p.groupDir(id))
 		return nil, err
 	}
-	return runs, p.round(ctx)
+	err = p.round(ctx)
+	for _, r := range runs {
+		if err == nil && !waits(&r) {
+			err = p.startOwner(r.ID) // it has a limit on its waiting, or is to be suspended
+		}
+	}
+	return runs, err
 }
 
 // prepareGroup makes the runs of a group, each after those it needs.
@@ -52,9 +57,7 @@ func (p *Plane) prepareGroup(ctx context.Context, g run.GroupSubmission, id stri
 		s := g.Jobs[name]
 		s.Attached = false
 		s.Spec.Name = g.Group.Name + "-" + name
-		rendezvous.Complete(&s.Spec)
-		err := check(&s.Spec, p.config.Engine.Capabilities())
-		if err != nil {
+		if err := p.accept(&s); err != nil {
 			return runs, inJob(err, name)
 		}
 		r, err := p.prepare(ctx, s)
@@ -109,7 +112,11 @@ func (p *Plane) settleNeeds(ctx context.Context) error {
 				return err
 			}
 			if why != "" {
-				skipped = p.skip(ctx, r.ID, why) == nil || skipped
+				ended, err := p.skip(ctx, r.ID, why)
+				if err != nil {
+					return err
+				}
+				skipped = skipped || ended
 			} else if len(met) > 0 {
 				if err := p.meetNeeds(ctx, r.ID, met); err != nil {
 					return err
@@ -175,11 +182,19 @@ func (p *Plane) meetNeeds(ctx context.Context, id string, met []string) error {
 	return err
 }
 
-// skip ends a run that never started.
-func (p *Plane) skip(ctx context.Context, id, why string) error {
+// skip ends a run that never started, and says whether it has ended. One that
+// has an owner, as its waiting has a limit, is ended by that.
+func (p *Plane) skip(ctx context.Context, id, why string) (bool, error) {
 	l, err := takeLock(p.runDir(id), false)
+	if problem.KindOf(err) == problem.Conflict {
+		_, err = p.Update(ctx, id, run.Intent{Want: run.WantStop, Signal: "TERM", By: "its group: it " + why})
+		if problem.KindOf(err) == problem.Conflict {
+			err = nil // it is being ended already
+		}
+		return false, err
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer l.release()
 	_, err = p.config.Store.Update(ctx, id, func(r *run.Run) error {
@@ -191,10 +206,13 @@ func (p *Plane) skip(ctx context.Context, id, why string) error {
 		r.Verdict = &run.Verdict{Phase: run.Stopped, Headline: "skipped: " + why, Skipped: true, Exit: run.Exit{Code: run.ExitRefused, By: "muster"}}
 		return nil
 	})
+	if problem.KindOf(err) == problem.Conflict {
+		return false, nil
+	}
 	if err == nil {
 		p.leaveOnlyRecord(id)
 	}
-	return err
+	return err == nil, err
 }
 
 // dropGroup removes what a group shared, with the last of its runs.

@@ -159,3 +159,34 @@ func TestGroupIsAllOrNothing(t *testing.T) {
 		t.Errorf("%d folders of a refused group", len(left))
 	}
 }
+
+// TestNobodyIsBelieved: a service is given jobs by programs too, which may not
+// have checked them.
+func TestNobodyIsBelieved(t *testing.T) {
+	p := groupPlane(t)
+	for name, change := range map[string]func(*run.Submission){
+		"a name that leads out": func(s *run.Submission) { s.Spec.Name = "../../x" },
+		"nothing to run":        func(s *run.Submission) { s.Spec.Roles["worker"].Command = nil },
+		"a hidden rank": func(s *run.Submission) {
+			s.Spec.Framework.Name = "torch"
+			s.RoleEnv = map[string]map[string]string{"worker": {"RANK": "1"}}
+		},
+		"a volume without a place": func(s *run.Submission) {
+			s.Spec.Roles["worker"].Volumes = []job.Volume{{Source: "data", Path: "/data"}}
+		},
+	} {
+		s := submission("true")
+		s.Spec.Name = "a"
+		change(&s)
+		if _, err := p.Submit(t.Context(), s); err == nil {
+			t.Errorf("%s: submitted", name)
+		}
+		if _, err := p.Plan(t.Context(), s); err == nil {
+			t.Errorf("%s: planned", name)
+		}
+	}
+	left, _ := os.ReadDir(filepath.Join(p.config.StateDir, "runs"))
+	if len(left) != 0 {
+		t.Errorf("%d folders of refused jobs", len(left))
+	}
+}

@@ -187,17 +187,13 @@ func (o *owner) loop(ctx context.Context) error {
 		o.showUsage()
 		was := o.run.Phase
 		next, err := o.step(ctx)
-		switch {
-		case err != nil || o.run.Done():
+		if err != nil || o.run.Done() {
 			return errors.Join(err, o.finish(ctx, err))
-		case sleeps(&o.run) && !o.unsaved:
-			return o.rest(ctx)
-		case was == run.Suspended && o.run.Phase == run.Pending:
-			o.nudge() // it has to be given again what it needs
-			_ = o.p.round(ctx)
-		case was != run.Suspended && o.run.Phase == run.Suspended:
-			_ = o.p.round(ctx) // what it had is free
 		}
+		if sleeps(&o.run) && !o.unsaved {
+			return o.rest(ctx)
+		}
+		o.takeTurns(ctx, was)
 		wake.Stop()
 		if next > 0 {
 			wake.Reset(next)
@@ -361,39 +357,6 @@ func sameButClock(a, b run.Run) bool {
 	a.Progress.Clock, b.Progress.Clock = 0, 0
 	a.Progress.Saved, b.Progress.Saved = 0, 0
 	return reflect.DeepEqual(a, b)
-}
-
-// rest leaves a suspended run: nothing of it is alive, and whoever resumes or
-// stops it starts an owner.
-func (o *owner) rest(ctx context.Context) error {
-	if err := o.p.config.Engine.Forget(ctx, o.p.engineRun(&o.run)); err != nil {
-		return err
-	}
-	for _, name := range []string{liveName, liveName + ".new"} {
-		_ = os.Remove(filepath.Join(o.dir, name))
-	}
-	return o.p.round(ctx) // somebody may have waited for what it had
-}
-
-// finish leaves nothing behind of a run that has ended. After an error it
-// leaves all as it is, for the next owner.
-func (o *owner) finish(ctx context.Context, err error) error {
-	if err != nil {
-		return nil
-	}
-	crash.Point("owner.before-forget")
-	if err := o.p.config.Engine.Forget(ctx, o.p.engineRun(&o.run)); err != nil {
-		return err
-	}
-	crash.Point("owner.after-forget")
-	o.p.leaveOnlyRecord(o.run.ID)
-	if err := o.p.stopOthers(ctx, &o.run); err != nil {
-		return err
-	}
-	if g := o.run.Grant; o.run.Group != nil || g != nil && (g.Slots > 0 || len(g.GPUs) > 0) {
-		return o.p.round(ctx) // somebody may have waited for it
-	}
-	return nil
 }
 
 // notify must be called with mu held.

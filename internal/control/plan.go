@@ -22,11 +22,10 @@ var _ run.Planner = (*Plane)(nil)
 
 // Plan implements run.Planner.
 func (p *Plane) Plan(_ context.Context, s run.Submission) (run.Plan, error) {
-	rendezvous.Complete(&s.Spec)
-	caps := p.config.Engine.Capabilities()
-	if err := check(declared(&s), caps); err != nil {
+	if err := p.accept(&s); err != nil {
 		return run.Plan{}, err
 	}
+	caps := p.config.Engine.Capabilities()
 	r := run.Run{ID: s.Spec.Name + "-xxxx", Spec: s.Spec, Phase: run.Pending, Engine: caps.Name, Origin: s.Origin}
 	r.Origin.RunDir = p.runDir(r.ID)
 	if err := p.admit(&r); err != nil {

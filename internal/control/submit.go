@@ -28,8 +28,7 @@ import (
 
 // Submit implements run.Service.
 func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
-	rendezvous.Complete(&s.Spec)
-	if err := check(declared(&s), p.config.Engine.Capabilities()); err != nil {
+	if err := p.accept(&s); err != nil {
 		return run.Run{}, err
 	}
 	r, err := p.prepare(ctx, s)
@@ -42,6 +41,9 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 		err = p.config.Store.Create(ctx, r)
 	}
 	if err != nil {
+		if l != nil {
+			l.release()
+		}
 		_ = os.RemoveAll(p.runDir(r.ID))
 		return r, err
 	}
@@ -63,9 +65,6 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 
 // prepare makes the run and its folder.
 func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) {
-	if s.Spec.Name == "" {
-		s.Spec.Name = "job"
-	}
 	r := run.Run{
 		Spec: s.Spec, Phase: run.Pending, Engine: p.config.Engine.Capabilities().Name,
 		Created: time.Now().Round(0), Attached: s.Attached, Origin: s.Origin, Fence: 1,
@@ -265,13 +264,24 @@ func declared(s *run.Submission) *job.Spec {
 	return &spec
 }
 
-// check refuses what this version or this engine cannot honour.
-func check(s *job.Spec, c capabilities) error {
-	fw, err := rendezvous.ByName(s.Framework.Name)
+// accept completes a job and refuses what is wrong with it, or what this version
+// or this engine cannot honour. Whoever sent it is not believed to have checked.
+func (p *Plane) accept(s *run.Submission) error {
+	if s.Spec.Name == "" {
+		s.Spec.Name = "job"
+	}
+	fw, err := rendezvous.ByName(s.Spec.Framework.Name)
 	if err != nil {
 		return err
 	}
-	list := fw.Check(s)
-	list = append(list, unsupported(s, c)...)
-	return list.Err()
+	rendezvous.Complete(&s.Spec)
+	var list problem.List
+	for _, f := range job.Check(&s.Spec) {
+		list = append(list, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
+	}
+	if len(list) > 0 {
+		return list
+	}
+	list = append(fw.Check(declared(s)), unsupported(&s.Spec, p.config.Engine.Capabilities())...)
+	return append(list, containerFaults(&s.Spec, s.Origin)...).Err()
 }

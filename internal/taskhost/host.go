@@ -241,8 +241,8 @@ func (h *host) refusal(m *wire.Hello) *wire.Refuse {
 		return &wire.Refuse{Text: "this host runs " + h.run}
 	case m.Fence < h.fence:
 		return &wire.Refuse{Stale: true, Text: fmt.Sprintf("a newer owner (%d) has taken over from %d", h.fence, m.Fence)}
-	case m.Version > wire.Version:
-		return nil // a newer owner speaks our version
+	case m.Version < wire.Oldest:
+		return &wire.Refuse{Text: fmt.Sprintf("this owner speaks version %d of the protocol, and this host %d to %d", m.Version, wire.Oldest, wire.Version)}
 	}
 	return nil
 }

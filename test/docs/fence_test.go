@@ -64,7 +64,8 @@ type step struct {
 func (f fence) steps() []step {
 	var all []step
 	for _, line := range f.lines {
-		if command, is := strings.CutPrefix(line, "$ "); is {
+		// scripts/demo shows what it runs: bin/muster, where documents say muster.
+		if command, is := strings.CutPrefix(line, "$ "); is && !strings.HasPrefix(command, "bin/") {
 			all = append(all, step{command: command})
 			continue
 		}

@@ -19,9 +19,11 @@ var scrubs = []struct {
 	{regexp.MustCompile(`\b([a-z][a-z0-9-]*)-[a-z0-9]{4}\b`), "$1-ID"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "DATE"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d(\.\d+)?`), "TIME"},
-	{regexp.MustCompile(`@[0-9a-f]{6,}\b`), "@HASH"},
+	{regexp.MustCompile(`code @[0-9a-f]+ \S+`), "code @HASH"},
 	{regexp.MustCompile(`\bpid \d+`), "pid N"},
-	{regexp.MustCompile(`\bon [\w.-]+, pid`), "on HOST, pid"},
+	{regexp.MustCompile(`TIME on [\w.-]*\w`), "TIME on HOST"},
+	{regexp.MustCompile(`\bmem \w+`), "mem SIZE"},
+	{regexp.MustCompile(`linux/\w+`), "linux/ARCH"},
 	{regexp.MustCompile(`local: \d+ cores?(, [^ ]+ GPUs?)?`), "local: MACHINE"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|[smhd]))+\b`), "TOOK"},
@@ -29,7 +31,7 @@ var scrubs = []struct {
 	{regexp.MustCompile(`\b\d+\.\d{3,}\b`), "NUMBER"},
 	{regexp.MustCompile(`\b\d+%`), "N%"},
 	{regexp.MustCompile(`\n {12}`), " "}, // a longer name may break a report's line elsewhere
-	{regexp.MustCompile(`  +`), "  "},    // columns are as wide as what is in them
+	{regexp.MustCompile(`  +`), " "},     // columns are as wide as what is in them
 }
 
 func scrub(lines []string) []string {
@@ -45,13 +47,22 @@ func scrub(lines []string) []string {
 }
 
 // ofTask matches a line that a task has written, up to its text.
-var ofTask = regexp.MustCompile(`^[a-z0-9/-]+-\d+ +[|!] `)
+var ofTask = regexp.MustCompile(`^(TIME )?[a-z0-9/-]+-\d+ +[|!] `)
+
+// passing matches a line about a phase that a short run may pass unseen.
+var passing = regexp.MustCompile(`^muster: .* (Pending|Running|Ending)\b`)
 
 // inOrder puts the lines of tasks behind the others, task by task: which of two
-// tasks writes first is chance.
+// tasks writes first is chance, and so is which of two jobs gets on first.
 func inOrder(lines []string) []string {
-	all := slices.Clone(lines)
-	slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(ofTask.FindString(a), ofTask.FindString(b)) })
+	all := slices.DeleteFunc(slices.Clone(lines), passing.MatchString)
+	key := func(line string) string {
+		if strings.HasPrefix(line, "muster: ") {
+			return line
+		}
+		return ofTask.FindString(line)
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(key(a), key(b)) })
 	return all
 }
 
@@ -101,6 +112,8 @@ func TestDifference(t *testing.T) {
 		"left out and wrong":   {"worker-0 | a\n…\nend", "worker-0 | a\nworker-0 | b\nstop", false},
 		"a line broken later":  {"  first     a b\n            c", "  first     a\n            b c", true},
 		"more than is shown":   {"a", "a\nb", false},
+		"a phase unseen":       {"muster: a-1234 Running 1/1, attempt 1\nend", "end", true},
+		"jobs in any order":    {"muster: a Succeeded in 1s\nmuster: b Succeeded in 1s", "muster: b Succeeded in 2s\nmuster: a Succeeded in 1s", true},
 		"wider columns":        {"RUN  STATUS\na-1234  ok", "RUN     STATUS\na-5678  ok", true},
 	} {
 		t.Run(name, func(t *testing.T) {

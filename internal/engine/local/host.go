@@ -175,22 +175,39 @@ func (n *node) reconnect(h *taskhost.Process, gone chan struct{}) {
 		return
 	case <-time.After(time.Second):
 	}
-	if !n.keeps(h) { // whoever answers now is another host
-		return
+	for n.keeps(h) { // whoever answers later is another host
+		conn, err := n.dial(&h.Record)
+		switch {
+		case problem.KindOf(err) == problem.Stale:
+			n.markStale("a newer owner has taken over")
+			return
+		case err == nil:
+			n.mu.Lock()
+			_ = h.Conn.Close()
+			h.Conn = conn
+			n.mu.Unlock()
+			n.listen(h, conn, gone)
+			return
+		}
+		select { // it does not answer now, and may later
+		case <-gone:
+			return
+		case <-time.After(time.Second):
+		}
 	}
+}
+
+// dial opens a stream to a host that is on record, and greets it.
+func (n *node) dial(rec *taskhost.Record) (net.Conn, error) {
 	conn, err := taskhost.Dial(n.run.Dir)
-	if err == nil {
-		err = n.greet(conn, &h.Record)
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case problem.KindOf(err) == problem.Stale:
-		n.markStale("a newer owner has taken over")
-	case err == nil:
-		n.mu.Lock()
-		h.Conn = conn
-		n.mu.Unlock()
-		n.listen(h, conn, gone)
+	if err := n.greet(conn, rec); err != nil {
+		_ = conn.Close()
+		return nil, err
 	}
+	return conn, nil
 }
 
 // keeps says whether h is the host, and not known to be gone.
@@ -237,10 +254,7 @@ func (n *node) reach(rec *taskhost.Record) (*taskhost.Process, error) {
 	h := &taskhost.Process{Record: *rec, Handle: handle}
 	for !isGone(handle, 0) {
 		var err error
-		if h.Conn, err = taskhost.Dial(n.run.Dir); err == nil {
-			err = n.greet(h.Conn, rec)
-		}
-		if err == nil {
+		if h.Conn, err = n.dial(rec); err == nil {
 			n.keep(h)
 			return h, nil
 		}

@@ -19,6 +19,9 @@ import (
 // keeps the binary it was started with, so owners must accept older ones.
 const Version = 1
 
+// Oldest is the oldest version that it still understands.
+const Oldest = 1
+
 // MaxFrame bounds a frame. The largest is a Desired with many environments.
 const MaxFrame = 64 << 20
 
