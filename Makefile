@@ -26,8 +26,9 @@ lint: ## gofmt, go vet, staticcheck
 	$(GO) vet -tags crashpoints ./...
 	$(STATICCHECK) ./...
 
-generate: ## write anew what is made from other files: docs/commands.md
+generate: ## write anew what is made from other files: docs/commands.md, tables of docs/jobfile.md
 	$(GO) test ./internal/cli -run TestCommandsDoc -update
+	$(GO) test ./test/docs -run TestJobFileReference -update
 
 verify: ## check that what is made from other files is up to date
 	$(GO) mod verify

@@ -95,7 +95,7 @@ func TestMarks(t *testing.T) {
 
 func TestTaskColours(t *testing.T) {
 	s := Style{Colour: true}
-	if s.Task("worker-0", "x") != s.Task("worker-0", "x") {
+	if again := (Style{Colour: true}).Task("worker-0", "x"); s.Task("worker-0", "x") != again {
 		t.Error("one task has two colours")
 	}
 	if s.Task("worker-0", "x") == s.Task("worker-1", "x") {

@@ -145,7 +145,7 @@ var sections = []section{
 	}},
 	{title: "cleanup", path: "file.cleanup", fields: []fieldDoc{
 		{"tasks", "`all`", "for other engines; on this machine nothing is ever left running", ""},
-		{"ttl", "never", "so long after the end the run is deleted by any muster command that lists or prunes", ""},
+		{"ttl", "never", "so long after its end, the run is deleted by the next `muster ps` or `muster prune`", ""},
 	}},
 	{title: "logs", path: "file.logs", fields: []fieldDoc{
 		{"limit", "none", "of one task's output; one that writes more is failed", ""},

@@ -51,7 +51,7 @@ func newSession(t *testing.T, name string) *session {
 	}
 	s.env = []string{"HOME=" + s.home, "PATH=" + path, "TZ=UTC", "LANG=C.UTF-8", "TERM=dumb", "TMPDIR=" + os.TempDir(),
 		"MUSTER_CACHE=" + filepath.Dir(filepath.Dir(output(t, root+"/scripts/demo-env", "--path")))}
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GONOSUMDB", "GOFLAGS", "GONOSUMCHECK", "GOSUMDB", "GOROOT"} {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY", "GONOSUMDB", "GOFLAGS", "GOSUMDB", "GOTOOLCHAIN"} {
 		s.env = append(s.env, name+"="+output(t, "go", "env", name))
 	}
 	t.Cleanup(s.end)
