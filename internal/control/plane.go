@@ -99,7 +99,7 @@ func (p *Plane) Update(ctx context.Context, id string, i run.Intent) (run.Run, e
 			return problem.New(problem.Conflict, "%s has ended already: %s", r.ID, r.Phase)
 		}
 		if r.Intent.Want == run.WantStop && i.Want != run.WantStop {
-			return problem.New(problem.Conflict, "%s is being stopped", r.ID)
+			return problem.New(problem.Conflict, "%s is being stopped", r.ID).WithHint("muster rerun %s, once it has ended", r.ID)
 		}
 		i.Force = i.Force || r.Intent.Force
 		if r.Intent.Want == run.WantStop {

@@ -57,7 +57,7 @@ func makeRunDir(dir string) error {
 // The kernel gives it back when its holder dies, whatever it dies of.
 type lock struct{ f *os.File }
 
-// takeLock takes the lock of a run, or says who has it with a Conflict. With
+// takeLock takes the lock of a run; a Conflict says that somebody has it. With
 // force it takes a new one in its place: the fence then keeps the holder of the
 // old one, who may only be stopped, from doing anything more.
 func takeLock(dir string, force bool) (*lock, error) {
@@ -74,7 +74,7 @@ func takeLock(dir string, force bool) (*lock, error) {
 		}
 		if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, wholeFile()); err != nil {
 			_ = f.Close()
-			return nil, problem.New(problem.Conflict, "%s has an owner", filepath.Base(dir))
+			return nil, problem.New(problem.Conflict, "%s has an owner already", filepath.Base(dir)).WithHint("muster attach %s watches it", filepath.Base(dir))
 		}
 		if sameFile(f, path) {
 			return &lock{f}, nil

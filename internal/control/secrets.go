@@ -18,7 +18,7 @@ func keepSecrets(dir string, s *job.Spec, values map[string][]byte, v *private) 
 	for name, secret := range s.Secrets {
 		value, ok := values[name]
 		if !ok {
-			return &problem.Error{Kind: problem.Invalid, Field: "secrets." + name, Text: "has no value"}
+			return &problem.Error{Kind: problem.Invalid, Field: "secrets." + name, Text: "has no value", Hint: "env: NAME or file: PATH says where it comes from"}
 		}
 		if secret.As == "" {
 			v.addToAll(s, name, string(value))

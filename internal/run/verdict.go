@@ -45,7 +45,7 @@ const (
 // A Failure is what ended an attempt.
 type Failure struct {
 	Attempt  int              `json:"attempt"`
-	Kind     string           `json:"kind"` // task, limit, rendezvous, stall, disk, logs ...
+	Kind     string           `json:"kind"` // task, early, run-limit, queue-limit, rendezvous, stall, node, refused
 	Task     *job.Task        `json:"task,omitempty"`
 	What     string           `json:"what"` // "exited with code 3", "raised ValueError: bad label"
 	At       time.Time        `json:"at,omitzero"`

@@ -14,7 +14,7 @@ const linger = 3 * time.Second
 // heedIntent turns what a person wants into an ending.
 func (s *situation) heedIntent() {
 	switch s.r.Intent.Want {
-	case run.WantStop, run.WantRemove:
+	case run.WantStop:
 		if s.canStop() {
 			s.beginEnding(run.ToStop, nil)
 		}
@@ -52,7 +52,7 @@ func (s *situation) resume() {
 }
 
 func (s *situation) stopWanted() bool {
-	return s.r.Intent.Want == run.WantStop || s.r.Intent.Want == run.WantRemove
+	return s.r.Intent.Want == run.WantStop
 }
 
 // beginEnding starts the end of the attempt.
