@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,12 +79,22 @@ func stopRun(ctx context.Context, a *app, svc run.Service, r run.Run, force, noW
 	if noWait {
 		return nil
 	}
+	late := time.AfterFunc(r.Spec.Stop.GraceOr()+answers, func() {
+		fmt.Fprintf(a.stderr, "muster: %s has not ended yet: its owner does not answer. Is it stopped, as by Ctrl-Z? kill -CONT it, or: muster stop --force %s\n", r.ID, r.ID)
+		if t, ok := svc.(run.Taker); ok && force {
+			_ = t.Take(ctx, r.ID) // the one that does not answer may have woken up
+		}
+	})
+	defer late.Stop()
 	if err := svc.Watch(ctx, r.ID, func(now run.Run) error { r = now; return nil }); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "muster: %s %s\n", r.ID, status(r))
 	return nil
 }
+
+// answers is how long an owner may take, beyond the grace period, to end a run.
+const answers = 5 * time.Second
 
 func newRmCommand(a *app) *cobra.Command {
 	var force bool

@@ -62,13 +62,12 @@ func runPlan(ctx context.Context, a *app, c *cobra.Command, o runOptions, args [
 	if format != "" {
 		return a.printLong(format, plans, group, order)
 	}
+	drawn := make([]string, len(plans))
 	for i, plan := range plans {
-		if i > 0 {
-			fmt.Fprintln(a.stdout)
-		}
-		fmt.Fprint(a.stdout, clean(drawPlan(plan)))
+		drawn[i] = clean(drawPlan(plan))
 	}
-	return nil
+	_, err = fmt.Fprint(a.stdout, strings.Join(drawn, "\n"))
+	return err
 }
 
 // groupList are the jobs of a group, each after those it needs.

@@ -80,8 +80,8 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		fmt.Fprintln(a.stderr, noRuns(o))
 		return nil
 	}
-	fmt.Fprint(a.stdout, table(runs))
-	return nil
+	_, err = fmt.Fprint(a.stdout, table(runs))
+	return err
 }
 
 func noRuns(o psOptions) string {

@@ -107,7 +107,7 @@ func runRun(ctx context.Context, a *app, c *cobra.Command, o runOptions, args []
 
 // submission makes a submission of what the command line says.
 func submission(a *app, c *cobra.Command, o runOptions, args []string) (run.Submission, error) {
-	cwd, err := os.Getwd()
+	cwd, err := workingDir()
 	if err != nil {
 		return run.Submission{}, err
 	}
@@ -126,6 +126,15 @@ func submission(a *app, c *cobra.Command, o runOptions, args []string) (run.Subm
 		return s, err
 	}
 	return s, override(&s, o)
+}
+
+// workingDir is the caller's folder.
+func workingDir() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", problem.Wrap(problem.Refused, err, "find the folder to run in").WithHint("it seems to have been removed: cd to one that is there")
+	}
+	return dir, nil
 }
 
 func exists(path string) bool {

@@ -26,6 +26,9 @@ func stateDir(env func(string) string) (string, error) {
 
 // makeStateDir makes the state directory, for its user only.
 func makeStateDir(dir string) error {
+	if target, err := os.Readlink(dir); err == nil && !exists(dir) {
+		return problem.New(problem.Refused, "the state directory %s is a link to %s, which is not there", dir, target).WithHint("mkdir -p %s", target)
+	}
 	err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700)
 	if err == nil {
 		err = os.Chmod(dir, 0o700)

@@ -17,18 +17,24 @@ import (
 
 func newValidateCommand(a *app) *cobra.Command {
 	var sets []string
+	var file string
 	c := &cobra.Command{
 		Use: "validate [FILE]", Short: "Check a job file and list all that is wrong with it", Args: cobra.MaximumNArgs(1),
 		Long: "Validate checks a job file (default muster.yaml; - reads stdin), looks at nothing else, and\n" +
 			"exits with 0 or 2. Whether this machine can run it is what muster plan says.",
-		RunE: func(_ *cobra.Command, args []string) error {
-			path := "muster.yaml"
-			if len(args) > 0 {
-				path = args[0]
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && file != "":
+				return usageError(c, "two job files: give one of them")
+			case len(args) > 0:
+				file = args[0]
+			case file == "":
+				file = "muster.yaml"
 			}
-			return runValidate(a, path, sets)
+			return runValidate(a, file, sets)
 		},
 	}
+	c.Flags().StringVarP(&file, "file", "f", "", "the job file, as muster run has it")
 	setFlag(c, &sets)
 	return c
 }

@@ -13,7 +13,10 @@ import (
 	"muster.dev/muster/internal/run"
 )
 
-var _ run.Files = (*Plane)(nil)
+var (
+	_ run.Files = (*Plane)(nil)
+	_ run.Taker = (*Plane)(nil)
+)
 
 // kept are the folders of a run that people may look into, by the names they
 // have in paths.

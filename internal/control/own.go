@@ -5,6 +5,7 @@ package control
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -98,6 +99,9 @@ func (p *Plane) Own(ctx context.Context, id string, force bool) error {
 	return o.err
 }
 
+// Take implements run.Taker.
+func (p *Plane) Take(ctx context.Context, id string) error { return p.Own(ctx, id, true) }
+
 func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
 	o := &owner{
 		p: p, lock: l, dir: p.runDir(r.ID), run: r, nudges: make(chan struct{}, 1),
@@ -105,7 +109,8 @@ func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
 	}
 	var err error
 	if o.launcher, err = newLauncher(o.dir, p.config.Exe); err != nil && !r.Done() {
-		return nil, err
+		// Nobody can start its tasks any more: it ends as failed, with that reason.
+		o.launcher, o.broken = &launcher{dir: o.dir}, "what the run was to be started with is gone: "+err.Error()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,10 +178,8 @@ func (o *owner) loop(ctx context.Context) error {
 			_ = o.p.round(ctx) // the next one tries again
 			o.refresh(ctx)
 		case <-look.C:
-			if st, err := os.Stat(filepath.Join(o.dir, nudgeName)); err != nil || st.ModTime().Equal(nudged) {
+			if !o.look(&nudged) {
 				continue
-			} else {
-				nudged = st.ModTime()
 			}
 			o.refresh(ctx)
 		case err := <-watch:
@@ -199,6 +202,23 @@ func (o *owner) loop(ctx context.Context) error {
 			wake.Reset(next)
 		}
 	}
+}
+
+// look says whether somebody has nudged us, or has removed the run's folder: with
+// that nobody can reach us any more, and nothing more can be kept.
+func (o *owner) look(nudged *time.Time) bool {
+	st, err := os.Stat(filepath.Join(o.dir, nudgeName))
+	if err == nil {
+		news := !st.ModTime().Equal(*nudged)
+		*nudged = st.ModTime()
+		return news
+	}
+	if _, err := os.Stat(o.dir); !errors.Is(err, fs.ErrNotExist) || o.broken != "" {
+		return false
+	}
+	o.broken = "its folder " + o.dir + " was removed"
+	o.seen.Trouble = o.broken
+	return true
 }
 
 // showUsage tells other processes how the tasks are doing.

@@ -74,17 +74,27 @@ func (p *Plane) Get(ctx context.Context, ref string) (run.Run, error) {
 	if err != nil {
 		return r, err
 	}
+	if p.rescue(&r) && !r.Done() {
+		p.settle(ctx, &r)
+	}
 	p.addLive(&r)
-	p.rescue(&r)
 	return r, nil
 }
 
 // List implements run.Service.
 func (p *Plane) List(ctx context.Context, q run.Query) (run.Page, error) {
 	page, err := p.config.Store.List(ctx, q)
+	var rescued []*run.Run
+	for i := range page.Runs {
+		if r := &page.Runs[i]; p.rescue(r) && !r.Done() {
+			rescued = append(rescued, r)
+		}
+	}
+	for _, r := range rescued { // their owners begin side by side
+		p.settle(ctx, r)
+	}
 	for i := range page.Runs {
 		p.addLive(&page.Runs[i])
-		p.rescue(&page.Runs[i])
 	}
 	return page, err
 }

@@ -187,6 +187,9 @@ func (p *Plane) startOwner(id string) error {
 
 // spawnOwner is startOwner in a process of its own.
 func (p *Plane) spawnOwner(id string) error {
+	if err := os.MkdirAll(p.runDir(id), 0o700); err != nil { // somebody may have removed it
+		return err
+	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -223,11 +226,15 @@ func ownerEnv(env []string, stateDir string) []string {
 // rescue starts an owner for a run that should have one and has none: its
 // owner and its host have both been killed, or the machine was restarted, or
 // it has ended and its owner died before everything was put away. An
-// owner takes a moment to begin, so it is tried once a second at most.
-func (p *Plane) rescue(r *run.Run) {
+// owner takes a moment to begin, so it is tried once a second at most. It says
+// whether one was started.
+func (p *Plane) rescue(r *run.Run) bool {
 	node, _ := os.Hostname()
 	if r.Origin.Node != node || r.Done() && !p.unfinished(r.ID) || sleeps(r) || owned(p.runDir(r.ID)) {
-		return
+		return false
+	}
+	if !exists(p.runDir(r.ID)) && len(process.WithArgument(p.runDir(r.ID))) > 0 {
+		return false // its folder was removed: who is left of it notices, and ends it
 	}
 	p.mu.Lock()
 	recently := time.Since(p.rescued[r.ID]) < time.Second
@@ -237,7 +244,25 @@ func (p *Plane) rescue(r *run.Run) {
 	case waits(r):
 		_ = p.round(context.Background())
 	default:
-		_ = p.startOwner(r.ID) // the next look at the run tries again
+		return p.startOwner(r.ID) == nil // else the next look at the run tries again
+	}
+	return false
+}
+
+// settling is how long a look at a run waits for an owner that it had to start:
+// what the record says of such a run is most often no longer so.
+const settling = 500 * time.Millisecond
+
+// settle gives a new owner time to find out how a run stands.
+func (p *Plane) settle(ctx context.Context, r *run.Run) {
+	for begin := time.Now(); time.Since(begin) < settling && ctx.Err() == nil; {
+		if now, err := p.config.Store.Get(ctx, r.ID); err == nil {
+			*r = now
+		}
+		if r.Done() {
+			return
+		}
+		time.Sleep(settling / 50)
 	}
 }
 

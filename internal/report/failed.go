@@ -31,12 +31,18 @@ func failed(rep *Report, r run.Run, f *run.Failure, last []Line) {
 	rep.add("then", consequences(r, f)...)
 	rep.add("class", class(r, f))
 	rep.add("before", earlier(r.Failures)...)
-	if f.Task != nil {
+	switch {
+	case f.Instance != nil && f.Instance.Cause == engine.StartFailed: // it never wrote anything
+	case f.Task != nil:
 		rep.Next = append(rep.Next, Step{"muster logs " + r.ID + " --task " + f.Task.String(), "its whole log"})
-	} else {
+	default:
 		rep.Next = append(rep.Next, Step{"muster logs " + r.ID, "the whole log"})
 	}
-	rep.Next = append(rep.Next, Step{"muster rerun " + r.ID, "the same job again, after your fix"})
+	again := "the same job again"
+	if f.Class == run.Permanent {
+		again += ", after your fix"
+	}
+	rep.Next = append(rep.Next, Step{"muster rerun " + r.ID, again})
 }
 
 // firstLabel is what the deciding task is called: one that was silent for too

@@ -17,6 +17,14 @@ type Files interface {
 	Open(ctx context.Context, id, path string) (io.ReadCloser, error)
 }
 
+// A Taker is a Service that can carry out a run in place of an owner that does
+// not answer.
+type Taker interface {
+	// Take owns the run from here on and returns when it has ended. Whoever
+	// owned it before can do nothing more.
+	Take(ctx context.Context, id string) error
+}
+
 // A File is one that is kept of a run.
 type File struct {
 	Path string    `json:"path"`

@@ -4,7 +4,9 @@ package taskhost
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -153,11 +155,20 @@ func (h *host) sampleSlowly() {
 		}
 	}
 	h.checkDisk()
+	h.checkFolder()
+}
+
+// checkFolder ends a host whose run's folder was removed: nobody can find it there.
+func (h *host) checkFolder() {
+	if _, err := os.Stat(h.config.Dir); errors.Is(err, fs.ErrNotExist) && h.owner == nil {
+		h.leashed = true
+		h.stopAll(h.config.Signal, h.config.Grace)
+	}
 }
 
 func (h *host) checkDisk() {
 	if free, err := process.FreeBytes(h.config.Dir); err == nil && free < minFree {
-		h.inTrouble(fmt.Errorf("the disk that holds %s is full (%d bytes left)", h.config.Dir, free))
+		h.inTrouble(fmt.Errorf("the disk that holds %s is full: %d KB left, and runs need %d KB to end well", h.config.Dir, free/1000, minFree/1000))
 	}
 }
 

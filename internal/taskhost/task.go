@@ -259,42 +259,6 @@ func (h *host) exited(x process.Exit) {
 	delete(h.byPid, x.Pid)
 }
 
-// main is the pid of a task's program.
-func (t *task) main() int {
-	if t.box != nil {
-		return t.box.main
-	}
-	return t.pid
-}
-
-// tree are the processes of a task that we can see.
-func (t *task) tree() []int {
-	switch {
-	case t.box == nil:
-		return append(process.Descendants(t.pid), t.pid)
-	case t.box.conn == nil:
-		return nil
-	}
-	return process.Descendants(t.box.root)
-}
-
-// outer is the pid, as this machine counts, of a process that the task knows as
-// pid; -1 when it is gone.
-func (t *task) outer(pid int) int {
-	if t.box == nil {
-		return pid
-	}
-	if pid == t.box.inner {
-		return t.box.main
-	}
-	for _, p := range t.tree() {
-		if process.InnerPid(p) == pid {
-			return p
-		}
-	}
-	return -1
-}
-
 // sweepDying finishes tasks whose main process has ended, as soon as nothing
 // that they started is alive.
 func (h *host) sweepDying() {

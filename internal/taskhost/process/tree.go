@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -126,6 +127,24 @@ func WithEnv(kv string) []int {
 			continue
 		}
 		if st, err := ReadStat(pid); err == nil && st.State != 'Z' {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// WithArgument returns every process on the machine that has arg among the
+// arguments of its command line.
+func WithArgument(arg string) []int {
+	var all []int
+	dirs, _ := os.ReadDir("/proc")
+	for _, d := range dirs {
+		pid, err := strconv.Atoi(d.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		line, _ := os.ReadFile("/proc/" + d.Name() + "/cmdline")
+		if slices.Contains(strings.Split(string(line), "\x00"), arg) {
 			all = append(all, pid)
 		}
 	}
