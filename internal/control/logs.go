@@ -15,8 +15,11 @@ import (
 	"muster.dev/muster/internal/run"
 )
 
-// followInterval is how often outputs are looked at for something new.
-const followInterval = 20 * time.Millisecond
+// followInterval is how often outputs are looked at for something new: less
+// often where there are many, as each look costs a call for every one.
+func followInterval(streams int) time.Duration {
+	return max(20*time.Millisecond, time.Duration(streams)*time.Millisecond/4)
+}
 
 // Logs implements run.Service. What has been written is given in the order of
 // its time as far as that is known; what comes then, as it comes.
@@ -151,7 +154,7 @@ func (f *follower) follow(ctx context.Context) error {
 	go func() {
 		done <- f.p.Watch(ctx, f.r.ID, func(r run.Run) error { f.news.Store(true); return nil })
 	}()
-	ticks := time.NewTicker(followInterval)
+	ticks := time.NewTicker(followInterval(2 * len(f.r.Spec.Tasks())))
 	defer ticks.Stop()
 	for {
 		select {

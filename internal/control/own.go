@@ -41,13 +41,14 @@ type owner struct {
 	done     chan struct{}
 
 	// The rest belongs to the loop.
-	seen    engine.Observed
-	applied *engine.Desired
-	unsaved bool   // the store did not take the last state
-	broken  string // why the engine cannot go on
-	shown   time.Time
-	last    time.Time
-	extra   time.Duration // what passed before our time
+	seen      engine.Observed
+	applied   *engine.Desired
+	appliedAt time.Time
+	unsaved   bool   // the store did not take the last state
+	broken    string // why the engine cannot go on
+	shown     time.Time
+	last      time.Time
+	extra     time.Duration // what passed before our time
 }
 
 // ownAttached owns a run from its submission on, in this process.
@@ -258,15 +259,32 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 	if err := o.launcher.fill(&d.Run, o.seen, d.Want); err != nil {
 		return time.Millisecond, o.failApply(err)
 	}
-	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) && !missing(d.Want, o.seen) {
-		return d.Wake, nil
+	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) {
+		again := time.Until(o.appliedAt.Add(againAfter))
+		switch {
+		case !missing(d.Want, o.seen):
+			return d.Wake, nil
+		case again > 0: // what is missing is most often on its way
+			return sooner(d.Wake, again), nil
+		}
 	}
 	if err := o.p.config.Engine.Apply(ctx, o.p.engineRun(&d.Run), *d.Want); err != nil {
 		return time.Millisecond, o.failApply(err)
 	}
 	crash.Point("owner.after-apply")
-	o.applied = d.Want
+	o.applied, o.appliedAt = d.Want, time.Now()
 	return d.Wake, nil
+}
+
+// againAfter is when the same is asked again of an engine that has not done it.
+const againAfter = 100 * time.Millisecond
+
+// sooner is the earlier of a wake, which may be none, and another one.
+func sooner(wake, other time.Duration) time.Duration {
+	if wake == 0 {
+		return other
+	}
+	return min(wake, other)
 }
 
 // failApply turns what an engine cannot do into the run's own failure: another

@@ -20,11 +20,12 @@ import (
 type sampler struct {
 	// clock counts ticks that we were there for: a host that was stopped, or a
 	// machine that slept, takes nothing for silence.
-	clock    time.Duration
-	last     time.Time
-	nextSlow time.Duration
-	nextUse  time.Duration
-	oomKills int
+	clock     time.Duration
+	last      time.Time
+	nextSlow  time.Duration
+	nextSizes time.Duration
+	nextUse   time.Duration
+	oomKills  int
 
 	hook     *os.File
 	hookRest []byte
@@ -67,11 +68,17 @@ func (h *host) sample() {
 	s.clock += min(now.Sub(s.last), maxGap)
 	s.last = now
 	h.readHook()
+	sizes := s.clock >= s.nextSizes
+	if sizes { // a line is dated to a tick, and with many tasks to a few
+		s.nextSizes = s.clock + max(tick, time.Duration(len(h.tasks))*tick/50) - tick/2
+	}
 	for _, t := range h.tasks {
 		if t.pid == 0 || t.ended != nil {
 			continue
 		}
-		h.measure(t)
+		if sizes {
+			h.measure(t)
+		}
 		h.endHung(t, now)
 		if !t.killAt.IsZero() && !now.Before(t.killAt) {
 			h.kill(t)
@@ -82,15 +89,16 @@ func (h *host) sample() {
 		h.sampleSlowly()
 	}
 	if s.clock >= s.nextUse {
-		s.nextUse = s.clock + useInterval(s.clock)
+		s.nextUse = s.clock + useInterval(s.clock, len(h.tasks))
 		h.sampleUsage(now)
 		s.oomKills = process.OOMKills()
 	}
 }
 
-// useInterval is short while people watch a start, then five seconds.
-func useInterval(age time.Duration) time.Duration {
-	if age < 10*time.Second {
+// useInterval is short while people watch a start, then five seconds; with many
+// tasks a look is costly.
+func useInterval(age time.Duration, tasks int) time.Duration {
+	if age < 10*time.Second && tasks <= 50 {
 		return time.Second
 	}
 	return 5 * time.Second

@@ -149,25 +149,32 @@ func startDirect(exe, runDir string, iso Isolation, conn, keeper *os.File) (*Pro
 		return nil, err
 	}
 	defer log.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
 	pidfd := -1
 	sys := iso.attributes()
 	sys.PidFD = &pidfd
-	files, argv := []*os.File{nil, log, log, conn}, []string{exe, "taskhost", runDir, string(iso)}
+	files, argv := []uintptr{null.Fd(), log.Fd(), log.Fd(), conn.Fd()}, []string{exe, "taskhost", runDir, string(iso)}
 	if keeper != nil {
-		files, argv = append(files, keeper), append(argv, "kept")
+		files, argv = append(files, keeper.Fd()), append(argv, "kept")
 	}
-	proc, err := os.StartProcess(exe, argv, &os.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: sys})
+	// Not os.StartProcess: it first forks a child of its own to try out pidfds,
+	// which costs as much as the host itself.
+	pid, err := syscall.ForkExec(exe, argv, &syscall.ProcAttr{Dir: "/", Env: os.Environ(), Files: files, Sys: sys})
 	if err != nil {
 		return nil, fmt.Errorf("start a task host (isolation: %s): %w", iso, err)
 	}
 	crash.Point("host.forked")
-	p := &Process{Record: Record{Pid: proc.Pid, Boot: process.BootID(), Isolation: iso}}
+	p := &Process{Record: Record{Pid: pid, Boot: process.BootID(), Isolation: iso}}
 	if pidfd >= 0 {
 		p.Handle = os.NewFile(uintptr(pidfd), "pidfd")
 	}
-	if st, err := process.ReadStat(proc.Pid); err == nil {
+	if st, err := process.ReadStat(pid); err == nil {
 		p.Start = st.Start
 	}
-	go func() { _, _ = proc.Wait() }() // so that it does not stay as a zombie
+	go process.Wait(pid) // so that it does not stay as a zombie
 	return p, nil
 }

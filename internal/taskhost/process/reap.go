@@ -59,6 +59,15 @@ func (r *Reaper) loop() {
 	}
 }
 
+// Wait reaps one child of ours; nothing happens if somebody else has.
+func Wait(pid int) {
+	for {
+		if _, err := syscall.Wait4(pid, nil, 0, nil); !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}
+
 // SignalName returns a signal's name without SIG.
 func SignalName(s syscall.Signal) string {
 	if n := unix.SignalName(s); len(n) > 3 {
