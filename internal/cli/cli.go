@@ -67,7 +67,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	for group, list := range map[string][]*cobra.Command{
-		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newRerunCommand(a), newRmCommand(a)},
+		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newResizeCommand(a), newRerunCommand(a), newRmCommand(a)},
 		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a), newFilesCommand(a), newCpCommand(a)},
 		"write": {newInitCommand(a), newValidateCommand(a), newPlanCommand(a), newSchemaCommand(a)},
 		"other": {newPruneCommand(a), newDoctorCommand(a), newManCommand(a), newVersionCommand(a)},

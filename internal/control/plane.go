@@ -111,6 +111,9 @@ func (p *Plane) Update(ctx context.Context, id string, i run.Intent) (run.Run, e
 		if r.Intent.Want == run.WantStop && i.Want != run.WantStop {
 			return problem.New(problem.Conflict, "%s is being stopped", r.ID).WithHint("muster rerun %s, once it has ended", r.ID)
 		}
+		if err := resize(r, i.Sizes); err != nil {
+			return err
+		}
 		i.Force = i.Force || r.Intent.Force
 		if r.Intent.Want == run.WantStop {
 			i.By, i.Signal = r.Intent.By, r.Intent.Signal // who stopped it first

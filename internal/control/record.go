@@ -77,6 +77,7 @@ func keepOthers(r, stored *run.Run) {
 	}
 	if r.Phase == run.Suspended {
 		r.Grant = nil // others may use it meanwhile
+		r.Spec = stored.Spec
 	}
 }
 

@@ -90,6 +90,10 @@ type Intent struct {
 	Force  bool   `json:"force,omitempty"` // no grace
 	Signal string `json:"signal,omitempty"`
 	By     string `json:"by,omitempty"` // in words: Ctrl-C, muster stop
+
+	// Sizes are the replicas that roles shall have from the next attempt on;
+	// only a suspended run can be given others.
+	Sizes map[string]int `json:"sizes,omitempty"`
 }
 
 // A Want is one of the things a person can want.

@@ -66,7 +66,7 @@ func ended(b *bench) {
 		_, err := b.s.Update(b.Context(), r.ID, run.Intent{Want: want})
 		b.wantKind(err, problem.Conflict)
 	}
-	if now := b.get(r.ID); now.Rev != last.Rev || !reflect.DeepEqual(now.Verdict, last.Verdict) || now.Intent != last.Intent {
+	if now := b.get(r.ID); now.Rev != last.Rev || !reflect.DeepEqual(now.Verdict, last.Verdict) || !reflect.DeepEqual(now.Intent, last.Intent) {
 		b.Errorf("was %+v\nis  %+v", last, now)
 	}
 }
