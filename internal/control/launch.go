@@ -91,6 +91,7 @@ func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *eng
 	if role.Image != nil {
 		l.contain(launch, r, i, plan)
 	}
+	setUp(launch, role)
 	return launch
 }
 

@@ -26,6 +26,10 @@ func (h *host) conclude(t *task) {
 		}
 	}
 	ws := t.ended.Status
+	if t.setup != 0 && ws.Exited() && ws.ExitStatus() == t.setup && !t.seen.Asked {
+		h.startFailed(t, &process.StartError{Code: t.setup, Text: fmt.Sprintf("its setup failed with code %d", t.setup)})
+		return
+	}
 	switch {
 	case t.overLimit != "":
 		t.seen.Cause, t.seen.Detail = engine.ByLogLimit, t.overLimit

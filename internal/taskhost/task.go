@@ -38,6 +38,7 @@ type task struct {
 	hook      *hookRecord
 	hangUntil time.Time // when a program that raised is given up
 	hung      bool
+	setup     int // the code that its setup has failed with
 	overLimit string
 }
 

@@ -68,7 +68,7 @@ var sections = []section{
 		{"run", "–", "a script for `bash -e` (else `sh -e`)", ""},
 		{"command", "the image's", "a program and its arguments, without a shell; either this or `run`", ""},
 		{"args", "–", "more arguments; alone only with an image", ""},
-		{"setup", "–", "a script before the first process of a replica", "setup: echo"},
+		{"setup", "–", "a script before the command of each replica; its failure is the task's, which then `could not be started`; not with several `procs` yet", ""},
 		{"teardown", "–", "a script after the last process of a replica", "teardown: echo"},
 		{"workdir", "the code, else the image's, else yours", "where the tasks work", ""},
 		{"env", "–", "variables, text as written; without a value, from your environment", ""},

@@ -65,6 +65,9 @@ func cases() []try {
 		{"a task host killed from outside loses its tasks", hostKilled},
 		{"a crash is told by its signal", crash},
 		{"commands that cannot be started", startErrors},
+		{"a setup comes before a command that stays itself", setupFirst},
+		{"a setup that fails is told apart from the command", setupFails},
+		{"a setup is stopped like a command", setupStopped},
 
 		{"a failed job starts again as a whole", restartJob},
 		{"a failed task starts again alone", restartTask},
