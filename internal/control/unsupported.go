@@ -35,7 +35,6 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 		refuse(r.Teardown != "", at+"teardown", later, "make it part of run: trap 'COMMAND' EXIT")
 		refuse(r.Health != nil, at+"health", later, "")
 	}
-	refuse(s.Success == "none", "success", "none (serving) "+later, "")
 	return append(l, setupFaults(s)...)
 }
 

@@ -45,7 +45,7 @@ var sections = []section{
 		{"outputs", "`$MUSTER_OUTPUT_DIR`", "what else is kept; a text is a `path`", ""},
 		{"checkpoint", "a folder of the run", "another place for `$MUSTER_CHECKPOINT_DIR`", "checkpoint: /tmp/elsewhere"},
 		{"secrets", "–", "variables or files that are never shown; see [security](security.md)", ""},
-		{"success", "the framework's rule", "whose exit 0 ends the run: `all`, `any` or a role. `none` (serving) is not built yet: refused", ""},
+		{"success", "the framework's rule", "whose exit 0 ends the run: `all`, `any` or a role; `none`: nobody's, it stays up until stopped; see [failures](failures.md#serving)", ""},
 		{"restart", "0", "what happens after a failure; a number is a `limit`; see [failures](failures.md#restarts)", ""},
 		{"limits", "–", "what ends a run that takes too long", ""},
 		{"stop", "–", "how tasks are asked to end", ""},
@@ -120,7 +120,7 @@ var sections = []section{
 	}},
 	{title: "restart", path: "file.restart", fields: []fieldDoc{
 		{"limit", "0", "how often", ""},
-		{"scope", "`job`", "what is started again: `job`, `role`, `task`; the latter two for plain and tvm", ""},
+		{"scope", "`job`; `task` with `success: none`", "what is started again: `job`, `role`, `task`; the latter two for plain and tvm", ""},
 		{"when", "`failure`", "`retryable`: only after such failures", ""},
 		{"backoff", "5s", "before the first restart; doubles up to 5m", ""},
 		{"codes", "–", "which exit codes are which", ""},

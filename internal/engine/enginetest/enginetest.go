@@ -73,6 +73,7 @@ func cases() []try {
 		{"a failed task starts again alone", restartTask},
 		{"a failed task starts again with its role", restartRole},
 		{"the budget of restarts is never exceeded", budget},
+		{"a task that serves starts again whatever its code and ends by a stop", serves},
 		{"a port that is taken is tried again", portTaken},
 		{"a port that stays taken fails the run", portStaysTaken},
 
