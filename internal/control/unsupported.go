@@ -5,6 +5,7 @@ package control
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
@@ -33,9 +34,8 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")
 		refuse(r.Teardown != "", at+"teardown", later, "make it part of run: trap 'COMMAND' EXIT")
-		refuse(r.Health != nil, at+"health", later, "")
 	}
-	return append(l, setupFaults(s)...)
+	return slices.Concat(l, setupFaults(s), healthFaults(s))
 }
 
 func hasImage(s *job.Spec) bool {

@@ -33,6 +33,8 @@ func (h *host) conclude(t *task) {
 	switch {
 	case t.overLimit != "":
 		t.seen.Cause, t.seen.Detail = engine.ByLogLimit, t.overLimit
+	case t.health.ended != "":
+		t.seen.Cause, t.seen.Detail = engine.ByHealth, t.health.ended
 	case t.hung:
 		t.seen.Cause, t.seen.Code = engine.ByExit, t.hook.Code
 		t.seen.Asked = false

@@ -85,6 +85,8 @@ func cases() []try {
 		{"the stall limit ends a silent gang", stallLimit},
 		{"the run limit ends a run", runLimit},
 		{"the log limit ends a loud task", logLimit},
+		{"a task that answers no more is ended", unhealthy},
+		{"a command tells whether a task is well", unhealthyByCommand},
 		{"the memory limit ends a task, with evidence", memoryLimit},
 
 		{"stop asks, waits and then kills", stopGrace},
