@@ -35,6 +35,14 @@ func setUp(to *engine.Launch, role *job.Role) {
 	to.Argv = append([]string{"/bin/sh", "-c", setupFirst, "setup", role.Setup}, argv...)
 }
 
+// afterSetup is the command that a launch becomes once it is set up.
+func afterSetup(argv []string) []string {
+	if len(argv) > 5 && argv[2] == setupFirst {
+		return argv[5:]
+	}
+	return argv
+}
+
 // setupFaults lists the setups that cannot be run where they should be: once
 // before the first process of a replica, and next to it.
 func setupFaults(s *job.Spec) (l problem.List) {

@@ -33,6 +33,9 @@ func TestSetUp(t *testing.T) {
 		if !slices.Equal(l.Argv, c.want) || l.Container != nil && (l.Container.Keep || len(l.Container.Entrypoint) > 0) {
 			t.Errorf("%s: %q %+v, want %q", c.name, l.Argv, l.Container, c.want)
 		}
+		if got := afterSetup(l.Argv); !slices.Equal(got, c.want[len(c.want)-len(got):]) || slices.Contains(got, setupFirst) || len(got) == 0 {
+			t.Errorf("%s: after its setup it becomes %q", c.name, got)
+		}
 	}
 }
 
