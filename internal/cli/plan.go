@@ -135,6 +135,7 @@ func drawPlan(p run.Plan) string {
 	fact("note", p.Notes...)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s   %s\n", t.Task, placeWords(p.Run, t))
+		fact("setup", strings.Split(strings.TrimSpace(t.Setup), "\n")...)
 		fact("command", quoted(t.Command))
 		fact("in", t.Dir)
 		fact("env", t.Env...)

@@ -85,12 +85,13 @@ func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *eng
 	}
 	share := role.PerReplica() // resources are a replica's
 	launch := &engine.Launch{
-		Argv: argv, Env: l.environ(r, i, plan), Dir: l.workdir(r, role), Joined: plan.Joined,
+		Argv: argv, Env: l.environ(r, i, plan), Dir: l.workdir(r, role), Joined: plan.Joined, Health: healthOf(role),
 		Memory: int64(role.Resources.Memory) / int64(share), CPUs: role.Resources.CPUs / float64(share),
 	}
 	if role.Image != nil {
 		l.contain(launch, r, i, plan)
 	}
+	setUp(launch, role)
 	return launch
 }
 

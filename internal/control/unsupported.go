@@ -5,6 +5,7 @@ package control
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
@@ -32,11 +33,9 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")
-		refuse(r.Setup != "" || r.Teardown != "", at+"setup", later, "make it part of run")
-		refuse(r.Health != nil, at+"health", later, "")
+		refuse(r.Teardown != "", at+"teardown", later, "make it part of run: trap 'COMMAND' EXIT")
 	}
-	refuse(s.Success == "none", "success", "none (serving) "+later, "")
-	return l
+	return slices.Concat(l, setupFaults(s), healthFaults(s))
 }
 
 func hasImage(s *job.Spec) bool {

@@ -124,6 +124,9 @@ type Launch struct {
 	// Joined says how the host can see that the task has found the others.
 	Joined *Probe `json:"joined,omitempty"`
 
+	// Health says how the host can see that the task is well; nil: it never asks.
+	Health *Health `json:"health,omitempty"`
+
 	Memory int64   `json:"memory,omitempty"` // bytes, 0 for no limit
 	CPUs   float64 `json:"cpus,omitempty"`
 

@@ -46,6 +46,7 @@ const (
 	ByLoss      Cause = "lost"
 	StartFailed Cause = "start-failed"
 	ByLogLimit  Cause = "log-limit"
+	ByHealth    Cause = "unhealthy"
 )
 
 // An Instance is what is known of one start of a task.
@@ -58,6 +59,7 @@ type Instance struct {
 	Pid   int    `json:"pid,omitempty"`
 
 	Joined  bool      `json:"joined,omitempty"` // the probe has succeeded
+	Ready   bool      `json:"ready,omitempty"`  // its last health probe has succeeded
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 

@@ -34,16 +34,20 @@ func (l Limits) RendezvousOr() time.Duration {
 	return l.Rendezvous.D()
 }
 
-// ScopeOf returns the restart scope that holds for a role.
+// ScopeOf returns the restart scope that holds for a role. Tasks that serve do
+// not depend on each other, unless their framework makes them.
 func (s *Spec) ScopeOf(role string) string {
 	scope := s.Restart.Scope
 	if r := s.Roles[role]; r != nil && r.Restart != nil && r.Restart.Scope != "" {
 		scope = r.Restart.Scope
 	}
-	if scope == "" {
-		return "job"
+	switch {
+	case scope != "":
+		return scope
+	case s.Success == "none":
+		return "task"
 	}
-	return scope
+	return "job"
 }
 
 // WhenOf returns the restart condition that holds for a role.

@@ -20,6 +20,7 @@ type Plan struct {
 // A PlannedTask is one task as it would be started.
 type PlannedTask struct {
 	Task    string
+	Setup   string // a script that comes first; "" for none
 	Command []string
 	Dir     string   // where it works; "" is its image's
 	Env     []string // what is added to the environment it inherits

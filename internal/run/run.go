@@ -131,6 +131,9 @@ type Progress struct {
 	Tries map[string]int           `json:"tries,omitempty"`
 	TryAt map[string]time.Duration `json:"try_at,omitempty"`
 
+	// Charged is when a restart was last taken from the budget.
+	Charged time.Duration `json:"charged,omitempty"`
+
 	FreeRetries int           `json:"free_retries,omitempty"` // because of taken ports
 	Early       time.Duration `json:"early,omitempty"`        // since when a helper is gone too early
 }

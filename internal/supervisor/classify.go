@@ -24,6 +24,8 @@ func classify(i engine.Instance, codes *job.Codes) (run.Class, string) {
 		return run.Permanent, "it would need the same memory again"
 	case i.Cause == engine.ByLogLimit:
 		return run.Permanent, "it would write as much again"
+	case i.Cause == engine.ByHealth:
+		return run.Retryable, "a fresh start may be well again"
 	case i.Cause == engine.StartFailed:
 		return run.Permanent, "it would not start the next time either"
 	case i.Raised != nil && codes == nil:

@@ -43,6 +43,7 @@ func TestClassify(t *testing.T) {
 		{"a lost host", lost, nil, run.NodeLost},
 		{"preempted", func(i *engine.Instance) { i.Cause = engine.ByPreempt }, nil, run.NodeLost},
 		{"evicted", func(i *engine.Instance) { i.Cause = engine.ByEvict }, nil, run.NodeLost},
+		{"unhealthy", func(i *engine.Instance) { i.Cause = engine.ByHealth }, nil, run.Retryable},
 		{"too much output", func(i *engine.Instance) { i.Cause = engine.ByLogLimit }, nil, run.Permanent},
 		{"no such program", func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 127 }, nil, run.Permanent},
 		{"own table: retryable", exit(75), own, run.Retryable},

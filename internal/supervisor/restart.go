@@ -20,8 +20,20 @@ const (
 	chargedRestart
 )
 
+// calm is how long a run that serves must have needed no restart to have its
+// whole budget again: it has no end by which a budget could be counted.
+const calm = time.Hour
+
+// renew gives a run that serves its budget back.
+func (s *situation) renew() {
+	if s.successRule() == ruleNone && s.p.Clock-s.p.Charged >= calm {
+		s.r.Restarts = 0
+	}
+}
+
 // restartFor decides what follows a failure.
 func (s *situation) restartFor(f *run.Failure) restartKind {
+	s.renew()
 	switch f.Kind {
 	case kindRun, kindQueue, kindNode, kindRefused:
 		return noRestart
@@ -66,6 +78,7 @@ func (s *situation) charge(k restartKind, f *run.Failure) time.Duration {
 	switch {
 	case k == chargedRestart:
 		s.r.Restarts++
+		s.p.Charged = s.p.Clock
 		at += backoff(s.r.Spec.Restart, used)
 	case portTaken(f):
 		s.p.FreeRetries++

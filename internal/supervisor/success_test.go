@@ -99,3 +99,46 @@ func TestNoneStaysUp(t *testing.T) {
 		t.Errorf("restarts are %d, want 1", g.r.Restarts)
 	}
 }
+
+// A run that serves restarts by task unless it says otherwise, and has its
+// budget again after a calm hour; another run never has.
+func TestServingBudgetIsRenewed(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		spec    job.Spec
+		calm    time.Duration
+		renewed bool
+	}{
+		{"an hour", plain(2, success("none"), budget(1, "", "")), calm, true},
+		{"less", plain(2, success("none"), budget(1, "", "")), calm - time.Minute, false},
+		{"a run that has an end", plain(2, budget(1, "task", "")), calm, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := running(t, c.spec)
+			g.die(exit(3), "worker-1")
+			g.step()
+			g.after(5 * time.Second)
+			g.step()
+			g.phase(run.Running)
+			if got := g.of("worker-1"); got.Try != 2 || got.Attempt != 1 || g.of("worker-0").Try != 1 {
+				t.Fatalf("worker-1 was not started again alone: %v", got.Instance)
+			}
+			g.after(c.calm - 5*time.Second)
+			g.die(exit(3), "worker-1")
+			g.step()
+			if got := g.d.Wake > 0 && g.r.Restarts == 1 && g.r.Progress.Ending == ""; got != c.renewed {
+				t.Errorf("restarts %d, ending %q; renewed should be %t", g.r.Restarts, g.r.Progress.Ending, c.renewed)
+			}
+		})
+	}
+}
+
+// A gang that cannot take a member back serves as a whole.
+func TestServingGangRestartsWhole(t *testing.T) {
+	g := running(t, torch(2, success("none"), budget(1, "", "")))
+	g.die(exit(0), "worker-1")
+	g.step()
+	g.dieStopping()
+	g.step()
+	g.phase(run.Restarting)
+}

@@ -53,7 +53,7 @@ func failureExit(f *run.Failure) run.Exit {
 	switch {
 	case f.Kind == kindEarly || i == nil || f.Class == run.NodeLost:
 		return run.Exit{Code: 1, By: "muster"}
-	case i.Cause == engine.ByLogLimit:
+	case i.Cause == engine.ByLogLimit, i.Cause == engine.ByHealth:
 		return run.Exit{Code: run.ExitLimit, By: "muster"}
 	}
 	return run.Exit{Code: max(ExitCode(*i), 1), By: "task"}

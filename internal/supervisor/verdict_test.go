@@ -31,6 +31,7 @@ func TestFailureExit(t *testing.T) {
 		{"not found", of(kindTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 127 }), run.Exit{Code: 127, By: "task"}},
 		{"not executable", of(kindTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 126 }), run.Exit{Code: 126, By: "task"}},
 		{"lost", of(kindTask, lost), run.Exit{Code: 1, By: "muster"}},
+		{"unhealthy", of(kindTask, func(i *engine.Instance) { i.Cause = engine.ByHealth }), run.Exit{Code: 124, By: "muster"}},
 		{"too much output", of(kindTask, func(i *engine.Instance) { i.Cause = engine.ByLogLimit }), run.Exit{Code: 124, By: "muster"}},
 		{"too early", of(kindEarly, exit(0)), run.Exit{Code: 1, By: "muster"}},
 		{"run limit", of(kindRun, nil), run.Exit{Code: 124, By: "muster"}},

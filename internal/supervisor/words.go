@@ -20,6 +20,8 @@ func Describe(i engine.Instance) string {
 		return "could not be started: " + i.Detail
 	case i.Cause == engine.ByLogLimit:
 		return "wrote more than its logs.limit: " + i.Detail
+	case i.Cause == engine.ByHealth:
+		return "was ended: " + i.Detail
 	case i.Cause == engine.ByOOM:
 		what, _, _ := strings.Cut(i.Detail, "; ") // the rest is evidence
 		return "ran out of memory" + inParens(what)

@@ -43,6 +43,7 @@ func TestDescribe(t *testing.T) {
 		{"ran out of memory (8Gi, its resources.memory)", oom},
 		{"ran out of memory", with(engine.ByOOM, "")},
 		{"could not be started: no such file", with(engine.StartFailed, "no such file")},
+		{"was ended: a health probe failed", with(engine.ByHealth, "a health probe failed")},
 		{"wrote more than its logs.limit: 10M", with(engine.ByLogLimit, "10M")},
 		{"was preempted", with(engine.ByPreempt, "")},
 		{"was evicted (disk pressure)", with(engine.ByEvict, "disk pressure")},

@@ -47,6 +47,7 @@ func drawDeath(t *rapid.T) death {
 		"raised": raised(time.Second, false), "hung": raised(2*time.Second, true), "port": portTakenExit, "lost": lost,
 		"start": func(i *engine.Instance) { i.Cause, i.Code, i.Detail = engine.StartFailed, 127, "not found" },
 		"evict": func(i *engine.Instance) { i.Cause = engine.ByEvict },
+		"ill":   func(i *engine.Instance) { i.Cause = engine.ByHealth },
 		"logs":  func(i *engine.Instance) { i.Cause = engine.ByLogLimit },
 	}
 	return deaths[rapid.SampledFrom([]string{

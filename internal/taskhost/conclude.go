@@ -26,9 +26,15 @@ func (h *host) conclude(t *task) {
 		}
 	}
 	ws := t.ended.Status
+	if t.setup != 0 && ws.Exited() && ws.ExitStatus() == t.setup && !t.seen.Asked {
+		h.startFailed(t, &process.StartError{Code: t.setup, Text: fmt.Sprintf("its setup failed with code %d", t.setup)})
+		return
+	}
 	switch {
 	case t.overLimit != "":
 		t.seen.Cause, t.seen.Detail = engine.ByLogLimit, t.overLimit
+	case t.health.ended != "":
+		t.seen.Cause, t.seen.Detail = engine.ByHealth, t.health.ended
 	case t.hung:
 		t.seen.Cause, t.seen.Code = engine.ByExit, t.hook.Code
 		t.seen.Asked = false

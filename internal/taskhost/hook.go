@@ -31,7 +31,7 @@ const (
 type hookRecord struct {
 	Pid   int    `json:"pid"`
 	Task  string `json:"task"`
-	Stage string `json:"stage"` // raised: exit callbacks begin; teardown: they are over
+	Stage string `json:"stage"` // raised: exit callbacks begin; teardown: they are over; setup: the script before the command has failed
 	Type  string `json:"type"`  // of the exception; empty after sys.exit
 	Text  string `json:"text"`
 	Code  int    `json:"code"`
@@ -49,6 +49,9 @@ func hangLimit(r *hookRecord) time.Duration {
 	}
 	return 30 * time.Second
 }
+
+// stageSetup is what a task's own shell says, before it exits with that code.
+const stageSetup = "setup"
 
 // hookDir is where a run's hook lies: it goes with the run.
 func hookDir(runDir string) string { return filepath.Join(runDir, "python") }
@@ -94,6 +97,10 @@ func (h *host) readHook() {
 func (h *host) heedHook(t *task, r hookRecord) {
 	alive := t.ended == nil && slices.Contains(t.tree(), r.Pid)
 	if !alive && r.Pid != t.main() {
+		return
+	}
+	if r.Stage == stageSetup {
+		t.setup = r.Code
 		return
 	}
 	r.at, r.when = time.Now(), h.clock.now()

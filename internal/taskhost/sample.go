@@ -80,6 +80,7 @@ func (h *host) sample() {
 			h.measure(t)
 		}
 		h.endHung(t, now)
+		h.probe(t)
 		if !t.killAt.IsZero() && !now.Before(t.killAt) {
 			h.kill(t)
 		}

@@ -38,6 +38,8 @@ type task struct {
 	hook      *hookRecord
 	hangUntil time.Time // when a program that raised is given up
 	hung      bool
+	health    patient
+	setup     int // the code that its setup has failed with
 	overLimit string
 }
 
@@ -317,7 +319,7 @@ func (h *host) belongs(pid int, t *task) bool {
 
 // gone closes a task.
 func (h *host) gone(t *task) {
-	t.seen.State, t.seen.Ended = engine.Exited, h.clock.now()
+	t.seen.State, t.seen.Ended, t.seen.Ready = engine.Exited, h.clock.now(), false
 	t.pid = 0
 	crash.Point("host.exit-seen")
 	if err := h.journal.write(t.seen); err != nil {
@@ -327,6 +329,7 @@ func (h *host) gone(t *task) {
 	process.Release(t.ports)
 	t.ports = nil
 	t.closeLogs()
+	t.health.leave()
 	t.group.Remove()
 	h.mark(t)
 }

@@ -65,11 +65,15 @@ func cases() []try {
 		{"a task host killed from outside loses its tasks", hostKilled},
 		{"a crash is told by its signal", crash},
 		{"commands that cannot be started", startErrors},
+		{"a setup comes before a command that stays itself", setupFirst},
+		{"a setup that fails is told apart from the command", setupFails},
+		{"a setup is stopped like a command", setupStopped},
 
 		{"a failed job starts again as a whole", restartJob},
 		{"a failed task starts again alone", restartTask},
 		{"a failed task starts again with its role", restartRole},
 		{"the budget of restarts is never exceeded", budget},
+		{"a task that serves starts again whatever its code and ends by a stop", serves},
 		{"a port that is taken is tried again", portTaken},
 		{"a port that stays taken fails the run", portStaysTaken},
 
@@ -81,6 +85,8 @@ func cases() []try {
 		{"the stall limit ends a silent gang", stallLimit},
 		{"the run limit ends a run", runLimit},
 		{"the log limit ends a loud task", logLimit},
+		{"a task that answers no more is ended", unhealthy},
+		{"a command tells whether a task is well", unhealthyByCommand},
 		{"the memory limit ends a task, with evidence", memoryLimit},
 
 		{"stop asks, waits and then kills", stopGrace},

@@ -124,3 +124,24 @@ func (b *bench) lastErrors(r run.Run) string {
 	s := &subject{b: b, id: r.ID}
 	return s.logs()["worker-0 stderr"]
 }
+
+// serves has one task end well: with success: none that is no success.
+func serves(b *bench) {
+	spec := b.command("plain", sizes{"worker": 2})
+	for _, role := range spec.Roles {
+		role.Run = fmt.Sprintf(`if [ $MUSTER_TASK = worker-1 ] && mkdir %[1]s/ended; then exit 0; fi
+exec %[2]s print=ready forever`, b.work, Binary("trainer"))
+	}
+	spec.Success, spec.Restart.Limit = "none", 1
+	s := b.submit(spec)
+	s.until("worker-1 that runs again", func(r run.Run) bool {
+		return r.Restarts == 1 && all(r, 2, running) && b.task(r, "worker-1").Try == 2
+	})
+	s.up(2)
+	s.update(run.Intent{Want: run.WantStop, By: "the test"})
+	r := s.end()
+	b.want(r, run.Stopped, run.ExitStopped, "muster")
+	if b.task(r, "worker-0").Try != 1 || r.Attempt != 1 {
+		b.Errorf("worker-0 was started again: %s", show(r.Tasks))
+	}
+}
