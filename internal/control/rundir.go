@@ -113,10 +113,11 @@ func (l *lock) release() { _ = l.f.Close() }
 // later: only the fence keeps an old owner from doing harm.
 func (l *lock) holds() bool { return sameFile(l.f, l.f.Name()) }
 
-// leaveOnlyRecord removes what only a run under way needs. The last of it says
-// that all of it is done.
+// leaveOnlyRecord removes what only a run under way needs. That there are no
+// private things any more says that all of it is done; whoever nudges later
+// than that sees it, and who did a moment before is cleared up after.
 func (p *Plane) leaveOnlyRecord(id string) {
-	for _, name := range []string{secretsDir, liveName, liveName + ".new", nudgeName, reserveName, privateName} {
+	for _, name := range []string{secretsDir, liveName, liveName + ".new", nudgeName, reserveName, privateName, nudgeName} {
 		_ = os.RemoveAll(filepath.Join(p.runDir(id), name))
 	}
 }
@@ -130,7 +131,11 @@ func (p *Plane) nudge(id string) {
 		o.nudge()
 		return
 	}
-	_ = os.WriteFile(filepath.Join(p.runDir(id), nudgeName), []byte(time.Now().String()), 0o600)
+	path := filepath.Join(p.runDir(id), nudgeName)
+	_ = os.WriteFile(path, []byte(time.Now().String()), 0o600)
+	if !p.unfinished(id) {
+		_ = os.Remove(path) // it has had its turn and ended meanwhile
+	}
 }
 
 // live is what an owner tells other processes of usage.

@@ -31,6 +31,8 @@ var items = []item{
 	{"d", "a record of 10,000 runs", measureList},
 	{"e", "the binary", measureBinary},
 	{"f", "200 tasks", measureCrowd},
+	{"g", "1,000 runs that wait for 2 slots", measureQueue},
+	{"h", "a snapshot of 10,000 small files", measureSnapshot},
 }
 
 // A bench is one run of this program.
@@ -98,7 +100,7 @@ func choose(only string) ([]item, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("-only %s: there is no item %q; they are a to f", only, key)
+			return nil, fmt.Errorf("-only %s: there is no item %q; they are a to h", only, key)
 		}
 	}
 	return chosen, nil

@@ -31,6 +31,7 @@ const patience = 90 * time.Second
 type bed struct {
 	dir   string // holds the state directory and what the trainers write
 	user  int    // 0: ours
+	env   []string
 	store *sqlite.Store
 }
 
@@ -82,6 +83,7 @@ func (b *bed) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Dir = b.dir
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "MUSTER_") }),
 		"MUSTER_STATE_DIR="+b.state(), "HOME="+b.dir)
+	cmd.Env = append(cmd.Env, b.env...)
 	cmd.WaitDelay = time.Second
 	if b.user != 0 {
 		id := uint32(b.user)

@@ -26,6 +26,7 @@ type Plan struct {
 	Fails  bool   // worker-0 exits with 3 in the first attempt
 	Leaves string // what worker-1 leaves behind: fork, setsid, daemon or nothing
 	Memory bool   // every task has a cgroup
+	GPU    bool   // every task is given one, and proves that it has it alone
 }
 
 // An Event is what a trainer wrote down about itself.

@@ -26,8 +26,18 @@ func (p Plan) steps(b *bed) []string {
 	if p.Fails {
 		s = append(s, "only=worker-0,1", "exit=3")
 	}
-	return append(s, "record="+rec+",end")
+	s = append(s, "record="+rec+",end")
+	if p.GPU {
+		s = append([]string{"/bin/sh", "-c", holdGPU, b.dir}, s...)
+	}
+	return s
 }
+
+// holdGPU locks the file of a task's GPU for as long as the task or a child of
+// it lives, and writes down when somebody else has it.
+const holdGPU = `exec 9>>"$0/gpu.$CUDA_VISIBLE_DEVICES"
+flock -n 9 || { echo "$MUSTER_RUN/$MUSTER_ATTEMPT: GPU $CUDA_VISIBLE_DEVICES is in use" >>"$0/conflicts"; exit 99; }
+exec "$@"`
 
 // jobFile writes the plan's job file; more are lines to add.
 func (b *bed) jobFile(p Plan, more ...string) (string, error) {
@@ -42,6 +52,9 @@ func (b *bed) jobFile(p Plan, more ...string) (string, error) {
 	text += fmt.Sprintf("restart: {limit: %d, backoff: 50ms}\nstop: {grace: 400ms}\nisolation: %s\ncommand: %s\n", p.Budget, p.Isolation, command)
 	if p.Memory {
 		text += "resources: {memory: 256Mi}\n"
+	}
+	if p.GPU {
+		text += "resources: {gpus: 1}\n"
 	}
 	for _, line := range more {
 		text += line + "\n"

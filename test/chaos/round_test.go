@@ -167,13 +167,14 @@ func (r *round) killWhenRunning(targets ...Target) {
 	}
 }
 
-// awaitRunning waits until every task has written something. That it does not
+// awaitRunning waits until every task has written something, or all is over. That it does not
 // come to that is found by the checks that follow.
 func (r *round) awaitRunning() {
 	_ = await("all tasks run", patience/3, func() (bool, error) {
 		events, err := r.bed.events(r.plan.Name)
 		first := slices.DeleteFunc(events, func(e Event) bool { return e.Event != "w1" })
-		return len(first) >= r.plan.Workers, err
+		rec := r.last()
+		return len(first) >= r.plan.Workers || rec.Done(), err
 	})
 }
 

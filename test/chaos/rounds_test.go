@@ -41,15 +41,6 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 
 // TestRounds runs jobs and kills what belongs to them at random moments.
 func TestRounds(t *testing.T) {
-	seed := number(t, "MUSTER_CHAOS_SEED", uint64(time.Now().UnixNano()))
-	from, to := uint64(0), number(t, "MUSTER_CHAOS_ROUNDS", defaultRounds)
-	if testing.Short() {
-		to = min(to, 20)
-	}
-	if one := number(t, "MUSTER_CHAOS_ROUND", to); one != to {
-		from, to = one, one+1
-	}
-	t.Logf("MUSTER_CHAOS_SEED=%d repeats this", seed)
 	dir := t.TempDir()
 	if err := openUp(dir); err != nil {
 		t.Fatal(err)
@@ -62,16 +53,33 @@ func TestRounds(t *testing.T) {
 		shared.end()
 		_ = shared.close()
 	}()
+	eachRound(t, 1, together, func(seed, n uint64) string { return oneRound(dir, shared, seed, n) })
+}
+
+// eachRound carries out one in so many of the rounds that were asked for, a few
+// at a time. do returns what is wrong.
+func eachRound(t *testing.T, oneIn uint64, atATime int, do func(seed, n uint64) string) {
+	t.Helper()
+	seed := number(t, "MUSTER_CHAOS_SEED", uint64(time.Now().UnixNano()))
+	from, to := uint64(0), number(t, "MUSTER_CHAOS_ROUNDS", defaultRounds)
+	if testing.Short() {
+		to = min(to, 20)
+	}
+	to = (to + oneIn - 1) / oneIn
+	if one := number(t, "MUSTER_CHAOS_ROUND", to); one != to {
+		from, to = one, one+1
+	}
+	t.Logf("MUSTER_CHAOS_SEED=%d repeats this", seed)
 	var next atomic.Uint64
 	var failed atomic.Int64
 	var all sync.WaitGroup
 	next.Store(from)
-	for range together {
+	for range atATime {
 		all.Go(func() {
 			for n := next.Add(1) - 1; n < to && failed.Load() < enough; n = next.Add(1) - 1 {
-				if text := oneRound(dir, shared, seed, n); text != "" {
+				if text := do(seed, n); text != "" {
 					failed.Add(1)
-					t.Errorf("MUSTER_CHAOS_SEED=%d MUSTER_CHAOS_ROUND=%d:\n%s", seed, n, text)
+					t.Errorf("MUSTER_CHAOS_SEED=%d MUSTER_CHAOS_ROUND=%d -run %s:\n%s", seed, n, t.Name(), text)
 				}
 			}
 		})
