@@ -190,3 +190,21 @@ func TestNobodyIsBelieved(t *testing.T) {
 		t.Errorf("%d folders of refused jobs", len(left))
 	}
 }
+
+// TestTheQueueKeepsItsCapacity: what may run at a time is what the runs were
+// submitted with, whoever looks at the queue.
+func TestTheQueueKeepsItsCapacity(t *testing.T) {
+	p := groupPlane(t)
+	at := time.Now()
+	waiting := func(id string, n int) *run.Run {
+		return &run.Run{ID: id, Phase: run.Pending, Created: at.Add(time.Duration(n)), Spec: submission("true").Spec, Machine: &run.Machine{Slots: 1}}
+	}
+	active := []*run.Run{waiting("a", 1), waiting("b", 2)}
+	if c := p.toShare(active); c.Slots != 1 {
+		t.Errorf("%d slots to share, want the 1 that they were submitted with", c.Slots)
+	}
+	active[0].Grant, active[1].Grant = &run.Grant{}, &run.Grant{}
+	if c := p.toShare(active); c.Slots != 0 {
+		t.Errorf("%d slots to share, want this machine's own word when nobody waits", c.Slots)
+	}
+}

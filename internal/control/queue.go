@@ -4,6 +4,7 @@ package control
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"muster.dev/muster/internal/pool"
@@ -35,7 +36,20 @@ func (p *Plane) admit(r *run.Run) error {
 	if c.Slots == 0 && want.GPUs == 0 {
 		r.Grant = &run.Grant{}
 	}
+	r.Machine = &run.Machine{Slots: c.Slots, GPUs: c.GPUs}
 	return nil
+}
+
+// toShare is what there is to give out: what the newest of the runs that wait
+// was submitted with, as the variables and the configuration of whoever looks at
+// the queue need not be those of whoever filled it.
+func (p *Plane) toShare(active []*run.Run) pool.Capacity {
+	for _, r := range slices.Backward(active) {
+		if r.Phase == run.Pending && r.Grant == nil && r.Machine != nil {
+			return pool.Capacity{Slots: r.Machine.Slots, GPUs: r.Machine.GPUs}
+		}
+	}
+	return p.capacity()
 }
 
 // round gives what is free to the runs that wait, and wakes those that got it.
@@ -46,7 +60,7 @@ func (p *Plane) round(ctx context.Context) error {
 	var granted []string
 	attached := map[string]bool{}
 	err := p.config.Store.UpdateActive(ctx, func(active []*run.Run) error {
-		granted = pool.Round(p.capacity(), active)
+		granted = pool.Round(p.toShare(active), active)
 		for _, r := range active {
 			attached[r.ID] = r.Attached
 		}

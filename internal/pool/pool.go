@@ -46,20 +46,27 @@ func (c Capacity) Impossible(want Claim) string {
 	return ""
 }
 
+// fresh is how many of the runs that wait are told anew at every round what they
+// wait for. Those behind them keep their first reason until they come nearer:
+// to write a thousand records at every end of a run costs more than it tells.
+const fresh = 20
+
 // Round gives what is free to the runs that wait, the highest priority first,
 // then the oldest. One that does not fit is not overtaken by others that want
 // what it waits for. It writes Grant, and Reason for those that go on waiting,
 // and returns the ids of the runs that were given something.
 func Round(c Capacity, active []*run.Run) (granted []string) {
 	l := newLedger(c, active)
-	for _, r := range waiting(active) {
+	for n, r := range waiting(active) {
 		if why := l.dependent(r); why != "" {
 			r.Reason = why
 			continue
 		}
 		want := ClaimOf(&r.Spec)
 		if why := l.short(want); why != "" {
-			r.Reason = why
+			if n < fresh || r.Reason == "" {
+				r.Reason = why
+			}
 			l.queue(r.ID, want)
 			continue
 		}

@@ -52,14 +52,15 @@ type Run struct {
 	Failures []Failure         `json:"failures,omitempty"` // of earlier attempts
 	Notes    []string          `json:"notes,omitempty"`    // what else a person should know
 
-	Grant    *Grant `json:"grant,omitempty"` // nil: it has not been given what it needs
-	Group    *Group `json:"group,omitempty"`
-	Needs    []Need `json:"needs,omitempty"` // still to end before it may start
-	Intent   Intent `json:"intent,omitzero"`
-	Attached bool   `json:"attached,omitempty"`
-	Origin   Origin `json:"origin,omitzero"`
-	Fence    int64  `json:"fence"` // the owner's; only grows
-	Rev      int64  `json:"rev"`   // of the record; only grows
+	Grant    *Grant   `json:"grant,omitempty"` // nil: it has not been given what it needs
+	Machine  *Machine `json:"machine,omitempty"`
+	Group    *Group   `json:"group,omitempty"`
+	Needs    []Need   `json:"needs,omitempty"` // still to end before it may start
+	Intent   Intent   `json:"intent,omitzero"`
+	Attached bool     `json:"attached,omitempty"`
+	Origin   Origin   `json:"origin,omitzero"`
+	Fence    int64    `json:"fence"` // the owner's; only grows
+	Rev      int64    `json:"rev"`   // of the record; only grows
 
 	// Progress is the supervisor's memory.
 	Progress Progress `json:"progress,omitzero"`
