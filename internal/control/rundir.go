@@ -113,6 +113,18 @@ func (l *lock) release() { _ = l.f.Close() }
 // later: only the fence keeps an old owner from doing harm.
 func (l *lock) holds() bool { return sameFile(l.f, l.f.Name()) }
 
+// removeAll removes a folder into which somebody who is just leaving may still
+// write.
+func removeAll(dir string) (err error) {
+	for range 100 {
+		if err = os.RemoveAll(dir); !errors.Is(err, unix.ENOTEMPTY) {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return err
+}
+
 // leaveOnlyRecord removes what only a run under way needs. That there are no
 // private things any more says that all of it is done; whoever nudges later
 // than that sees it, and who did a moment before is cleared up after.
@@ -250,7 +262,7 @@ func (p *Plane) remove(ctx context.Context, id string) (run.Run, error) {
 		}
 	}
 	// The record goes last: what is left of an interrupted removal can be removed again.
-	if err := os.RemoveAll(p.runDir(r.ID)); err != nil {
+	if err := removeAll(p.runDir(r.ID)); err != nil {
 		return r, err
 	}
 	crash.Point("remove.before-delete")

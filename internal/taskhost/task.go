@@ -276,8 +276,11 @@ func (h *host) sweepDying() {
 	if len(dying) == 0 {
 		return
 	}
-	orphans := h.orphans()
 	last := h.alive() == len(dying)
+	orphans := h.orphans()
+	if last && len(orphans) == 0 {
+		orphans = h.strays()
+	}
 	if last && busy && len(orphans) > 0 {
 		return
 	}
@@ -301,11 +304,26 @@ func (h *host) orphans() []int {
 		if h.byPid[pid] != nil || h.asides[pid] != nil || h.summoner.started(pid) {
 			continue
 		}
-		if st, err := process.ReadStat(pid); err == nil && st.State != 'Z' {
+		if st, err := process.ReadStat(pid); err == nil && !st.Ended() {
 			all = append(all, pid)
 		}
 	}
 	return all
+}
+
+// strays are what is left below us when no task should be: the next attempt may
+// begin as soon as we say that there is nothing. So it is looked at twice, in
+// case somebody is just being born.
+func (h *host) strays() []int {
+	for range 2 {
+		left := slices.DeleteFunc(process.AllBelow(os.Getpid()), func(pid int) bool {
+			return h.byPid[pid] != nil || h.asides[pid] != nil || h.summoner.started(pid)
+		})
+		if len(left) > 0 {
+			return left
+		}
+	}
+	return nil
 }
 
 // belongs says whether an adopted process was started by t.
@@ -345,7 +363,7 @@ func (t *task) closeLogs() {
 // killEverything is the last act: nothing of the run outlives its host.
 func (h *host) killEverything() {
 	for range 1000 {
-		left := slices.DeleteFunc(process.Descendants(os.Getpid()), h.summoner.started)
+		left := slices.DeleteFunc(process.AllBelow(os.Getpid()), h.summoner.started)
 		if len(left) == 0 {
 			return
 		}

@@ -365,7 +365,7 @@ func (n *node) adopted() []int {
 	}
 	var all []int
 	for _, pid := range process.Children(os.Getpid()) {
-		if st, err := process.ReadStat(pid); err == nil && st.State != 'Z' && !hosts[pid] {
+		if st, err := process.ReadStat(pid); err == nil && !st.Ended() && !hosts[pid] {
 			all = append(append(all, pid), process.Descendants(pid)...)
 		}
 	}

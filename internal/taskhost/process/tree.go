@@ -76,16 +76,50 @@ func Descendants(pid int) []int {
 	return all
 }
 
+// AllBelow returns the whole tree below a process, of what has not ended. Unlike
+// the lists of children that Descendants reads, which miss some while others
+// end, it looks at every process there is: it is slow and sure.
+func AllBelow(pid int) []int {
+	children := map[int][]int{}
+	ended := map[int]bool{}
+	dirs, _ := os.ReadDir("/proc")
+	for _, d := range dirs {
+		p, err := strconv.Atoi(d.Name())
+		if err != nil {
+			continue
+		}
+		if st, err := ReadStat(p); err == nil {
+			children[st.Parent] = append(children[st.Parent], p)
+			ended[p] = st.Ended()
+		}
+	}
+	var all []int
+	for todo := []int{pid}; len(todo) > 0; todo = todo[1:] {
+		for _, c := range children[todo[0]] {
+			todo = append(todo, c)
+			if !ended[c] {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
 // A Stat is what the kernel says of a process.
 type Stat struct {
 	State   byte
 	Parent  int
 	Group   int
 	Session int
+	Threads int
 	Start   uint64 // ticks since boot: with the pid, a name that is never reused
 	CPU     uint64 // ticks used
 	Memory  int64  // resident bytes
 }
+
+// Ended says that the process only waits to be reaped. One whose first thread
+// has ended while others still do so has its files, and the locks on them.
+func (s Stat) Ended() bool { return s.State == 'Z' && s.Threads <= 1 }
 
 // ReadStat reads /proc/PID/stat.
 func ReadStat(pid int) (Stat, error) {
@@ -102,7 +136,7 @@ func ReadStat(pid int) (Stat, error) {
 	num := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
 	big := func(i int) uint64 { n, _ := strconv.ParseUint(f[i], 10, 64); return n }
 	return Stat{
-		State: f[0][0], Parent: num(1), Group: num(2), Session: num(3),
+		State: f[0][0], Parent: num(1), Group: num(2), Session: num(3), Threads: num(17),
 		CPU: big(11) + big(12), Start: big(19), Memory: int64(big(21)) * int64(os.Getpagesize()),
 	}, nil
 }
@@ -126,7 +160,7 @@ func WithEnv(kv string) []int {
 		if err != nil || pid == os.Getpid() || !HasEnv(pid, kv) {
 			continue
 		}
-		if st, err := ReadStat(pid); err == nil && st.State != 'Z' {
+		if st, err := ReadStat(pid); err == nil && !st.Ended() {
 			all = append(all, pid)
 		}
 	}
