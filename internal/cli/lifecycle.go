@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,14 +80,21 @@ func stopRun(ctx context.Context, a *app, svc run.Service, r run.Run, force, noW
 	if noWait {
 		return nil
 	}
+	var taking sync.WaitGroup
+	taking.Add(1)
 	late := time.AfterFunc(r.Spec.Stop.GraceOr()+answers, func() {
+		defer taking.Done()
 		fmt.Fprintf(a.stderr, "muster: %s has not ended yet: its owner does not answer. Is it stopped, as by Ctrl-Z? kill -CONT it, or: muster stop --force %s\n", r.ID, r.ID)
 		if t, ok := svc.(run.Taker); ok && force {
 			_ = t.Take(ctx, r.ID) // the one that does not answer may have woken up
 		}
 	})
-	defer late.Stop()
-	if err := svc.Watch(ctx, r.ID, func(now run.Run) error { r = now; return nil }); err != nil {
+	err = svc.Watch(ctx, r.ID, func(now run.Run) error { r = now; return nil })
+	if late.Stop() {
+		taking.Done()
+	}
+	taking.Wait() // whoever has taken a run over puts everything away
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.stderr, "muster: %s %s\n", r.ID, status(r))

@@ -96,11 +96,18 @@ func inJob(err error, name string) error {
 
 // settleNeeds takes into account which runs have ended since the last time:
 // those that needed them may go on, or never can.
-func (p *Plane) settleNeeds(ctx context.Context) error {
+// It returns the runs of each group that had not ended by then.
+func (p *Plane) settleNeeds(ctx context.Context) (map[string][]string, error) {
 	for {
 		page, err := p.config.Store.List(ctx, run.Query{Active: true})
 		if err != nil {
-			return err
+			return nil, err
+		}
+		groups := map[string][]string{}
+		for _, r := range page.Runs {
+			if r.Group != nil {
+				groups[r.Group.ID] = append(groups[r.Group.ID], r.ID)
+			}
 		}
 		skipped := false
 		for _, r := range page.Runs {
@@ -109,22 +116,22 @@ func (p *Plane) settleNeeds(ctx context.Context) error {
 			}
 			why, met, err := p.outcome(ctx, &r)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if why != "" {
 				ended, err := p.skip(ctx, r.ID, why)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				skipped = skipped || ended
 			} else if len(met) > 0 {
 				if err := p.meetNeeds(ctx, r.ID, met); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
 		if !skipped {
-			return nil // else others may need what was skipped
+			return groups, nil // else others may need what was skipped
 		}
 	}
 }

@@ -54,13 +54,22 @@ func (p *Plane) toShare(active []*run.Run) pool.Capacity {
 
 // round gives what is free to the runs that wait, and wakes those that got it.
 func (p *Plane) round(ctx context.Context) error {
-	if err := p.settleNeeds(ctx); err != nil {
+	groups, err := p.settleNeeds(ctx)
+	if err != nil {
 		return err
 	}
 	var granted []string
+	var held []*run.Run
 	attached := map[string]bool{}
-	err := p.config.Store.UpdateActive(ctx, func(active []*run.Run) error {
+	err = p.config.Store.UpdateActive(ctx, func(active []*run.Run) error {
+		held = changedSince(groups, active)
+		for _, r := range held {
+			r.Grant = &run.Grant{} // not in this round
+		}
 		granted = pool.Round(p.toShare(active), active)
+		for _, r := range held {
+			r.Grant = nil
+		}
 		for _, r := range active {
 			attached[r.ID] = r.Attached
 		}
@@ -72,7 +81,28 @@ func (p *Plane) round(ctx context.Context) error {
 			_ = p.startOwner(id) // the next look at the run tries again
 		}
 	}
+	if err == nil && len(held) > 0 {
+		return p.round(ctx) // with what has ended meanwhile
+	}
 	return err
+}
+
+// changedSince are the runs that wait in a group of which some job has ended
+// since we looked at what that means for the others.
+func changedSince(groups map[string][]string, active []*run.Run) (held []*run.Run) {
+	alive := map[string]bool{}
+	for _, r := range active {
+		alive[r.ID] = true
+	}
+	for _, r := range active {
+		if r.Phase != run.Pending || r.Grant != nil || r.Group == nil {
+			continue
+		}
+		if slices.ContainsFunc(groups[r.Group.ID], func(id string) bool { return !alive[id] }) {
+			held = append(held, r)
+		}
+	}
+	return held
 }
 
 // waits says that a run has no owner because it waits for its turn: an owner
