@@ -146,6 +146,9 @@ func (p *Plane) outcome(ctx context.Context, r *run.Run) (why string, met []stri
 		case err != nil:
 			return "", nil, err
 		case !dep.Done():
+			if dep.Grant != nil {
+				p.rescue(&dep) // nobody else may be looking at it
+			}
 		case dep.Phase == run.Succeeded || n.Whatever:
 			met = append(met, n.Run)
 		default:
