@@ -10,7 +10,7 @@ import (
 // schemaVersion is kept in the file's user_version. It grows with the tables
 // and also with the JSON of a run where an older muster would lose something
 // by reading and writing it.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // schema: the columns beside body repeat what is searched for. written_by never
 // changes its form, as every older muster reads it.
@@ -30,7 +30,14 @@ CREATE INDEX runs_name    ON runs (name, created, id);
 CREATE INDEX runs_group   ON runs (grp, created, id) WHERE grp <> '';
 CREATE INDEX runs_active  ON runs (created, id) WHERE done = 0;
 CREATE TABLE written_by (muster TEXT NOT NULL);
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
+`
+
+// addGroups takes a file of schema 1 to schema 2.
+const addGroups = `
+ALTER TABLE runs ADD COLUMN grp TEXT NOT NULL DEFAULT '';
+CREATE INDEX IF NOT EXISTS runs_group ON runs (grp, created, id) WHERE grp <> '';
+PRAGMA user_version = 2;
 `
 
 // prepare makes the open file usable. A file that is current costs one query.
@@ -51,6 +58,8 @@ func (s *Store) prepare(ctx context.Context, kind Kind, muster string) error {
 			return s.tooNew(ctx, v)
 		case v == schemaVersion:
 			return nil
+		case v == 1:
+			return s.migrate(ctx)
 		}
 		return s.create(ctx, kind, muster)
 	})
@@ -81,6 +90,27 @@ func (s *Store) create(ctx context.Context, kind Kind, muster string) error {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO written_by (muster) VALUES (?)", muster)
+		return err
+	})
+}
+
+// migrate takes a file of schema 1 to the present one. Some development versions
+// had the column already.
+func (s *Store) migrate(ctx context.Context) error {
+	return s.transact(ctx, full, func(tx *sql.Tx) error {
+		var v, has int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v); err != nil || v != 1 {
+			return err // another process was faster
+		}
+		err := tx.QueryRowContext(ctx, "SELECT count(*) FROM pragma_table_info('runs') WHERE name = 'grp'").Scan(&has)
+		if err != nil {
+			return err
+		}
+		change := addGroups
+		if has > 0 {
+			change = "PRAGMA user_version = 2"
+		}
+		_, err = tx.ExecContext(ctx, change)
 		return err
 	})
 }

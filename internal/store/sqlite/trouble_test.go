@@ -39,7 +39,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	s := fresh(t)
 	execute(t, s, "UPDATE written_by SET muster = '9.8.7'; PRAGMA user_version = 12")
 	_, err := Open(s.path, Options{})
-	wantRefused(t, err, s.path, "muster, 9.8.7", "schema 12", "up to 1", "use muster 9.8.7", "MUSTER_STATE_DIR")
+	wantRefused(t, err, s.path, "muster, 9.8.7", "schema 12", "up to 2", "use muster 9.8.7", "MUSTER_STATE_DIR")
 	execute(t, s, "DROP TABLE written_by")
 	_, err = Open(s.path, Options{})
 	wantRefused(t, err, "unknown version", "schema 12")
