@@ -30,6 +30,7 @@ type box struct {
 	main  int      // the task's program
 	inner int      // the same, as the container counts
 	said  container.Message
+	early []hookRecord // what its programs said before it did
 
 	signal  string    // to be passed on as soon as somebody listens
 	killed  time.Time // when we began to kill it
@@ -196,6 +197,10 @@ func (h *host) greetBox(conn net.Conn, pid int, m container.Message) {
 		}
 		t.seen.Pid = b.main
 		h.mark(t)
+		for _, r := range b.early {
+			h.heedHook(t, r)
+		}
+		b.early = nil
 		if b.signal != "" {
 			b.send(b.signal)
 		}

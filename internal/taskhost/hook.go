@@ -86,8 +86,11 @@ func (h *host) readHook() {
 			continue
 		}
 		for _, t := range h.tasks {
-			if t.seen.Instance.String() == r.Task && t.pid != 0 {
-				r.Pid = t.outer(r.Pid)
+			switch {
+			case t.seen.Instance.String() != r.Task || t.pid == 0:
+			case t.box != nil && t.box.root == 0: // whose pids we cannot tell before it has greeted us
+				t.box.early = append(t.box.early[max(0, len(t.box.early)-7):], r)
+			default:
 				h.heedHook(t, r)
 			}
 		}
@@ -95,6 +98,7 @@ func (h *host) readHook() {
 }
 
 func (h *host) heedHook(t *task, r hookRecord) {
+	r.Pid = t.outer(r.Pid)
 	alive := t.ended == nil && slices.Contains(t.tree(), r.Pid)
 	if !alive && r.Pid != t.main() {
 		return
