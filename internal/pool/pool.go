@@ -54,26 +54,29 @@ const fresh = 20
 // Round gives what is free to the runs that wait, the highest priority first,
 // then the oldest. One that does not fit is not overtaken by others that want
 // what it waits for. It writes Grant, and Reason for those that go on waiting,
-// and returns the ids of the runs that were given something.
-func Round(c Capacity, active []*run.Run) (granted []string) {
+// and returns the runs that were given something, and all that it wrote to.
+func Round(c Capacity, active []*run.Run) (granted, changed []*run.Run) {
 	l := newLedger(c, active)
 	for n, r := range waiting(active) {
-		if why := l.dependent(r); why != "" {
-			r.Reason = why
-			continue
-		}
+		was := r.Reason
 		short := l.shortages(ClaimOf(&r.Spec))
-		if len(short) == 0 {
+		switch why := l.dependent(r); {
+		case why != "":
+			r.Reason = why
+		case len(short) == 0:
 			l.give(r)
-			granted = append(granted, r.ID)
-			continue
+			granted = append(granted, r)
+		default:
+			if n < fresh || r.Reason == "" {
+				r.Reason = l.words(short[0])
+			}
+			l.queue(r.ID, short)
 		}
-		if n < fresh || r.Reason == "" {
-			r.Reason = l.words(short[0])
+		if r.Grant != nil || r.Reason != was {
+			changed = append(changed, r)
 		}
-		l.queue(r.ID, short)
 	}
-	return granted
+	return granted, changed
 }
 
 // waiting are the runs that want something, in the order in which they get it.

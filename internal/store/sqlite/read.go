@@ -74,6 +74,9 @@ func selection(q run.Query) (string, []any, error) {
 	if q.Name != "" {
 		where, args = append(where, "name = ?"), append(args, q.Name)
 	}
+	if q.Grouped {
+		where = append(where, "grp <> ''")
+	}
 	if q.Group != "" {
 		where, args = append(where, "grp = ?"), append(args, q.Group)
 	}

@@ -73,7 +73,7 @@ func (s *Store) update(ctx context.Context, id string, change func(*run.Run) err
 }
 
 // UpdateActive implements store.Store.
-func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) error) error {
+func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) ([]*run.Run, error)) error {
 	return s.retry(ctx, func() error {
 		return s.transact(ctx, never, func(tx *sql.Tx) error {
 			bodies, err := activeBodies(ctx, tx)
