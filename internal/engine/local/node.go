@@ -31,6 +31,7 @@ type node struct {
 	mu        sync.Mutex
 	host      *taskhost.Process // nil: none is alive
 	gone      chan struct{}     // closed when host is gone
+	warm      *warm             // started early; nil: none
 	instances map[job.Instance]engine.Instance
 	trouble   string
 	synced    bool
