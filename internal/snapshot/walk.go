@@ -39,6 +39,8 @@ type walker struct {
 	max  int
 	skip map[string]bool // absolute paths
 	real string          // the root without links
+
+	committed bool // see Options
 }
 
 // walk lists what belongs into a snapshot of root and checks all that can be
@@ -48,7 +50,7 @@ func walk(ctx context.Context, root string, o Options) (*tree, error) {
 	if err != nil {
 		return nil, &Error{Path: root, Text: "cannot be read", Err: bare(err)}
 	}
-	w := &walker{tree: tree{root: root}, ctx: ctx, max: o.MaxFiles, real: real, skip: map[string]bool{}}
+	w := &walker{tree: tree{root: root}, ctx: ctx, max: o.MaxFiles, real: real, committed: o.Committed, skip: map[string]bool{}}
 	for _, s := range o.Skip {
 		if s, err := resolve(s); err == nil {
 			w.skip[s] = true
@@ -111,7 +113,7 @@ func (w *walker) ignorer(dir string, above *ignorer, list []fs.DirEntry) (*ignor
 		at, ok := slices.BinarySearchFunc(list, name, func(d fs.DirEntry, n string) int {
 			return strings.Compare(d.Name(), n)
 		})
-		if !ok || !list[at].Type().IsRegular() {
+		if !ok || !list[at].Type().IsRegular() || w.committed && name == gitIgnore {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(w.real, dir, name))
