@@ -55,7 +55,6 @@ func containerFaults(s *job.Spec, o run.Origin) problem.List {
 			continue
 		}
 		c := containerOf(r)
-		refuse(r.Image.Auth != "", "image.auth", "is not supported yet", "log in with podman login or docker login")
 		refuse(slices.Contains([]string{"mpi", "horovod"}, s.Framework.Name), "image", "MPI starts its ranks across containers, which is not supported yet", "--container never runs the command directly on this machine")
 		refuse(c.Network != "host" && s.Framework.Name != "plain", "container.network", "tasks of a "+s.Framework.Name+" job meet at this machine's addresses", "network: host")
 		asks := c.Privileged || len(c.Options) > 0
@@ -125,6 +124,9 @@ func (l *launcher) contain(to *engine.Launch, r *run.Run, i job.Instance, plan r
 	}
 	if l.private.Runtime != nil {
 		to.Container.Runtime = *l.private.Runtime
+	}
+	if value, ok := l.private.Logins[role.Image.Auth]; ok {
+		to.Container.Login, _ = engine.LoginFor(role.Image.Name, role.Image.Auth, value) // it was one when the job was submitted
 	}
 	if role.Run != "" {
 		to.Argv = []string{"/bin/sh", "-c", shellInImage, role.Run}

@@ -27,6 +27,7 @@ type Container struct {
 	Runtime Runtime `json:"runtime"`
 	Image   string  `json:"image"`
 	Pull    string  `json:"pull,omitempty"` // missing (default), always or never
+	Login   *Login  `json:"login,omitempty"`
 
 	// Entrypoint replaces the image's; Keep says that the launch's argv are
 	// arguments to it, and that none means the image's own.

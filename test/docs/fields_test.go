@@ -153,7 +153,7 @@ var sections = []section{
 	{title: "image", path: "role.image", fields: []fieldDoc{
 		{"name", "–", "which", ""},
 		{"pull", "`missing`", "`missing`, `always`, `never`", ""},
-		{"auth", "–", "a secret for the registry. Not built yet: refused; use podman login or docker login", ""},
+		{"auth", "–", "the secret that is a login for the registry; see [containers](containers.md#images-behind-a-login)", ""},
 	}},
 	{title: "container", path: "role.container", fields: []fieldDoc{
 		{"user", "you", "uid or name", ""},
