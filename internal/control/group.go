@@ -106,7 +106,7 @@ func inJob(err error, name string) error {
 // It returns the runs of each group that had not ended by then.
 func (p *Plane) settleNeeds(ctx context.Context) (map[string][]string, error) {
 	for {
-		page, err := p.config.Store.List(ctx, run.Query{Active: true})
+		page, err := p.config.Store.List(ctx, run.Query{Active: true, Grouped: true})
 		if err != nil {
 			return nil, err
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/crash"
+	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
@@ -35,12 +36,14 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 		return r, err
 	}
 	ctx = context.WithoutCancel(ctx) // from here on it is submitted as a whole
+	cool := p.warm(&r)
 	crash.Point("submit.before-create")
 	l, err := takeLock(p.runDir(r.ID), false)
 	if err == nil {
 		err = p.config.Store.Create(ctx, r)
 	}
 	if err != nil {
+		cool()
 		if l != nil {
 			l.release()
 		}
@@ -61,6 +64,16 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 		err = p.startOwner(r.ID)
 	}
 	return r, err
+}
+
+// warm lets the engine begin with a run that will start as soon as it is
+// recorded, and that this process will own.
+func (p *Plane) warm(r *run.Run) (cool func()) {
+	w, ok := p.config.Engine.(engine.Warmer)
+	if !ok || !r.Attached || r.Grant == nil || r.Intent.Want == run.WantSuspend {
+		return func() {}
+	}
+	return w.Warm(p.engineRun(r))
 }
 
 // prepare makes the run and its folder.

@@ -66,11 +66,12 @@ type Submission struct {
 
 // A Query selects runs.
 type Query struct {
-	Active bool // only those that have not ended
-	Name   string
-	Group  string // only those of this group
-	Limit  int    // 0: no limit
-	After  string // Page.Next of the page before
+	Active  bool // only those that have not ended
+	Grouped bool // only those of any group
+	Name    string
+	Group   string // only those of this group
+	Limit   int    // 0: no limit
+	After   string // Page.Next of the page before
 }
 
 // A Page is some runs, and how to get the next page; "" is the end.
