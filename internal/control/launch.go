@@ -77,11 +77,8 @@ func (l *launcher) fill(r *run.Run, seen engine.Observed, want *engine.Desired) 
 func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *engine.Launch {
 	role := r.Spec.Roles[i.Task.Role]
 	argv := l.argv(role)
-	if len(plan.Rank) > 0 {
-		if len(argv) > 0 {
-			argv = append([]string{"--"}, argv...)
-		}
-		argv = slices.Concat([]string{l.exe, "rank", l.dir}, plan.Rank, argv)
+	if len(plan.Rank) > 0 && role.Image == nil {
+		argv = l.asRank(l.exe, plan, argv)
 	}
 	share := role.PerReplica() // resources are a replica's
 	launch := &engine.Launch{

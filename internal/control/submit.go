@@ -23,7 +23,6 @@ import (
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
-	"muster.dev/muster/internal/snapshot"
 	"muster.dev/muster/internal/taskhost/process"
 )
 
@@ -36,6 +35,7 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 	if err != nil {
 		return r, err
 	}
+	ctx = context.WithoutCancel(ctx) // from here on it is submitted as a whole
 	cool := p.warm(&r)
 	crash.Point("submit.before-create")
 	l, err := takeLock(p.runDir(r.ID), false)
@@ -103,7 +103,7 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 	for _, step := range []func() error{
 		func() error { return p.findRuntime(&r, s.Env, &v) },
 		func() error { return makeRunDir(dir) },
-		func() error { return p.freeze(ctx, &r) },
+		func() error { return p.freeze(ctx, &r, s) },
 		func() error { return p.inherit(ctx, &r, s.Resume) },
 		func() error { return p.markExpiry(&r) },
 		func() error { return keepSecrets(dir, &r.Spec, s.Secrets, &v) },
@@ -116,35 +116,6 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 		}
 	}
 	return r, nil
-}
-
-// freeze takes the snapshot of the code that every attempt of the run uses.
-func (p *Plane) freeze(ctx context.Context, r *run.Run) error {
-	c := r.Spec.Code
-	if c == nil {
-		return nil
-	}
-	if r.Origin.Code != "" {
-		return p.reuse(ctx, r)
-	}
-	root := c.Path
-	if !filepath.IsAbs(root) {
-		root = filepath.Join(r.Origin.Dir, root)
-	}
-	snap, err := p.code.Take(ctx, root, snapshot.Options{Skip: []string{p.config.StateDir}})
-	if err != nil {
-		return codeProblem(err)
-	}
-	r.Origin.Code, r.Origin.CodeSize = snap.ID, snap.Size
-	return p.code.Extract(ctx, snap.ID, filepath.Join(p.runDir(r.ID), codeDir))
-}
-
-func codeProblem(err error) error {
-	var se *snapshot.Error
-	if errors.As(err, &se) {
-		return &problem.Error{Kind: problem.Invalid, Field: "code", Text: se.Error(), Hint: se.Hint}
-	}
-	return err
 }
 
 // stateProblem names the state directory when that is what is wrong.
@@ -307,6 +278,9 @@ func declared(s *run.Submission) *job.Spec {
 func (p *Plane) accept(s *run.Submission) error {
 	if s.Spec.Name == "" {
 		s.Spec.Name = "job"
+	}
+	if err := hideLogin(s); err != nil {
+		return err
 	}
 	fw, err := rendezvous.ByName(s.Spec.Framework.Name)
 	if err != nil {

@@ -55,6 +55,10 @@ type Submission struct {
 	// stored in the record either.
 	Secrets map[string][]byte
 
+	// CodeURL is the repository of the code as it is fetched from, when that
+	// says who one is; the job has it without, and this is stored nowhere.
+	CodeURL string
+
 	// Resume is the run, which must have ended, whose checkpoints the new one
 	// begins with. An Origin that has Code asks for that snapshot again.
 	Resume string

@@ -75,6 +75,7 @@ type Options struct {
 	MaxFiles  int      // files, links and folders; 100,000
 	LargeOver int64    // larger files are listed in Snapshot.Large; 50 MB
 	Skip      []string // files and folders that stay out, such as the state folder
+	Committed bool     // it is a fresh checkout: .gitignore keeps nothing out, as all in it was committed
 }
 
 func (o Options) withDefaults() Options {

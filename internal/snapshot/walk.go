@@ -41,6 +41,8 @@ type walker struct {
 	ctx  context.Context
 	max  int
 	skip map[string]bool // absolute paths
+
+	committed bool // see Options
 }
 
 // walk lists what belongs into a snapshot of root and checks all that can be
@@ -50,7 +52,7 @@ func walk(ctx context.Context, root string, o Options) (*tree, error) {
 	if err != nil {
 		return nil, &Error{Path: root, Text: "cannot be read", Err: bare(err)}
 	}
-	w := &walker{tree: tree{root: root, real: real, dev: localDev(real)}, ctx: ctx, max: o.MaxFiles, skip: map[string]bool{}}
+	w := &walker{tree: tree{root: root, real: real, dev: localDev(real)}, ctx: ctx, max: o.MaxFiles, committed: o.Committed, skip: map[string]bool{}}
 	for _, s := range o.Skip {
 		if s, err := resolve(s); err == nil {
 			w.skip[s] = true
@@ -113,7 +115,7 @@ func (w *walker) ignorer(dir string, above *ignorer, list []fs.DirEntry) (*ignor
 		at, ok := slices.BinarySearchFunc(list, name, func(d fs.DirEntry, n string) int {
 			return strings.Compare(d.Name(), n)
 		})
-		if !ok || !list[at].Type().IsRegular() {
+		if !ok || !list[at].Type().IsRegular() || w.committed && name == gitIgnore {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(w.real, dir, name))

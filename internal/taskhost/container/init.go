@@ -46,6 +46,7 @@ const exitBroken = 125 // as both runtimes say that they could not do it
 // the reaper of its container, so with it everything in there ends, and it ends
 // when the host does: nothing of a run outlives that.
 func Main(args []string) int {
+	above, args := takeAbove(args)
 	if len(args) < 3 {
 		fmt.Fprintln(os.Stderr, "muster box is started by muster itself, in a container")
 		return 2
@@ -55,16 +56,17 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "muster: the container cannot reach its task host:", err)
 		return exitBroken
 	}
-	i := &initial{task: args[0], tell: json.NewEncoder(conn), told: make(chan Message)}
+	i := &initial{task: args[0], above: above, tell: json.NewEncoder(conn), told: make(chan Message)}
 	go i.listen(conn)
 	return i.run(args[1], args[2:])
 }
 
 // An initial is a first process.
 type initial struct {
-	task string
-	tell *json.Encoder
-	told chan Message // from the host; closed when it is gone
+	task  string
+	above int // where the program's process id shall be; 0: anywhere
+	tell  *json.Encoder
+	told  chan Message // from the host; closed when it is gone
 }
 
 func (i *initial) listen(conn net.Conn) {
@@ -82,11 +84,7 @@ func (i *initial) run(dir string, argv []string) int {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	reaper := process.NewReaper()
-	spawner, err := process.NewSpawner()
-	var pid int
-	if err == nil {
-		pid, err = spawner.Start(process.Command{Argv: argv, Env: os.Environ(), Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr})
-	}
+	pid, err := i.start(dir, argv)
 	if err != nil {
 		f := &NotBegun{126, err.Error()}
 		var se *process.StartError
@@ -115,6 +113,21 @@ func (i *initial) run(dir string, argv []string) int {
 			}
 		}
 	}
+}
+
+func (i *initial) start(dir string, argv []string) (int, error) {
+	spawner, err := process.NewSpawner()
+	if err != nil {
+		return 0, err
+	}
+	if err := usePids(i.above); err != nil {
+		return 0, err
+	}
+	pid, err := spawner.Start(process.Command{Argv: argv, Env: os.Environ(), Dir: dir, Stdout: os.Stdout, Stderr: os.Stderr})
+	if err != nil {
+		return 0, err
+	}
+	return pid, fits(pid, i.above) // one that does not ends with us
 }
 
 func exitCode(ws syscall.WaitStatus) int {
