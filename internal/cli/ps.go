@@ -185,11 +185,12 @@ func codeOf(r run.Run) string {
 	return fmt.Sprintf("@%.6s", r.Origin.Code)
 }
 
-// gpusOf is how many GPUs all tasks together ask for.
+// gpusOf is how many GPUs all replicas together ask for; the processes of one
+// share its.
 func gpusOf(r run.Run) string {
 	n := 0
-	for name, role := range r.Spec.Roles {
-		n += r.Spec.Replicas(name) * role.Resources.GPUs
+	for _, role := range r.Spec.Roles {
+		n += role.Replicas * role.Resources.GPUs
 	}
 	if n == 0 {
 		return "-"

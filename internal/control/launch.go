@@ -168,7 +168,7 @@ func (l *launcher) threads(r *run.Run, role *job.Role) int {
 	if role.Resources.CPUs > 0 {
 		return max(1, int(role.Resources.CPUs)/role.PerReplica())
 	}
-	workers := r.Spec.Replicas("worker")
+	workers := r.Spec.TaskCount("worker")
 	if workers == 0 {
 		workers = len(r.Spec.Tasks())
 	}

@@ -87,9 +87,9 @@ func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	env["DMLC_ROLE"] = t.Role
 	env["DMLC_PS_ROOT_URI"] = addr
 	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(port)
-	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.Replicas("server"))
-	env["DMLC_NUM_WORKER"] = strconv.Itoa(rawReplicas(s, "worker"))
-	if rawReplicas(s, "worker") == 1 {
+	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.TaskCount("server"))
+	env["DMLC_NUM_WORKER"] = strconv.Itoa(replicas(s, "worker"))
+	if replicas(s, "worker") == 1 {
 		env["BYTEPS_FORCE_DISTRIBUTED"] = "1" // else the servers wait for it for ever
 	}
 	if t == mxnetScheduler {
@@ -115,11 +115,11 @@ func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 // sockets and shared memory, which have fixed names.
 func (byteps) checkAlone(s *job.Spec, c Cluster, t job.Task) error {
 	n := s.Roles[t.Role].PerReplica()
-	for i := range s.Replicas("worker") {
+	for i := range s.TaskCount("worker") {
 		other := job.Task{Role: "worker", Index: i}
 		if t.Role == "worker" && i/n != t.Index/n && c[other].Addr == c[t].Addr {
 			return problem.New(problem.Refused, "%s and %s are two BytePS workers on one machine, %s, where there can be only one", other, t, c[t].Addr).
-				WithHint("workers: 1 and procs: %d are as many processes", rawReplicas(s, "worker"))
+				WithHint("workers: 1 and procs: %d are as many processes", replicas(s, "worker"))
 		}
 	}
 	return nil
@@ -134,8 +134,8 @@ func (byteps) options(o job.Framework) map[string]string {
 	return env
 }
 
-// rawReplicas is the number of replicas, whatever processes these have.
-func rawReplicas(s *job.Spec, role string) int {
+// replicas is the number of replicas, whatever processes these have.
+func replicas(s *job.Spec, role string) int {
 	if r := s.Roles[role]; r != nil {
 		return r.Replicas
 	}

@@ -47,7 +47,7 @@ func (f jax) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	id, n, coordinator := strconv.Itoa(t.Index), strconv.Itoa(s.Replicas("worker")), hostPort(addr, port)
+	id, n, coordinator := strconv.Itoa(t.Index), strconv.Itoa(s.TaskCount("worker")), hostPort(addr, port)
 	env := map[string]string{
 		"JAX_COORDINATOR_ADDRESS": coordinator, "JAX_NUM_PROCESSES": n, "JAX_PROCESS_ID": id,
 		"OMPI_MCA_orte_hnp_uri": "0.0;tcp://" + coordinator, "OMPI_COMM_WORLD_SIZE": n,

@@ -95,8 +95,8 @@ func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	env["DMLC_ROLE"] = t.Role
 	env["DMLC_PS_ROOT_URI"] = addr
 	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(port)
-	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.Replicas("server"))
-	env["DMLC_NUM_WORKER"] = strconv.Itoa(s.Replicas("worker"))
+	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.TaskCount("server"))
+	env["DMLC_NUM_WORKER"] = strconv.Itoa(s.TaskCount("worker"))
 	if t == mxnetScheduler {
 		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
 	}

@@ -59,7 +59,7 @@ func firstAt(s *job.Spec, c Cluster) (addr string, port int, err error) {
 // is nil for a gang of one, which may well not look for others.
 func joinedFirst(s *job.Spec, t job.Task, port int) *engine.Probe {
 	switch {
-	case s.Replicas(t.Role) == 1:
+	case s.TaskCount(t.Role) == 1:
 		return nil
 	case t == first:
 		return &engine.Probe{Listen: port}
@@ -84,7 +84,7 @@ func locate(s *job.Spec, c Cluster, t job.Task) (at location, err error) {
 		return location{t.Index % n, n, t.Index / n, r.Replicas}, nil
 	}
 	nodes := map[string]int{}
-	for i := range s.Replicas(t.Role) {
+	for i := range s.TaskCount(t.Role) {
 		m, err := c.member(job.Task{Role: t.Role, Index: i}, 0)
 		if err != nil {
 			return at, err

@@ -116,11 +116,11 @@ func TestCompleteAddsTheLauncher(t *testing.T) {
 	Complete(s)
 	Complete(s)
 	r := s.Roles["launcher"]
-	if r == nil || s.Replicas("launcher") != 1 || r.Run != "" || r.Workdir != "src" || r.Env["A"] != "1" || r.Resources.GPUs != 0 {
+	if r == nil || s.TaskCount("launcher") != 1 || r.Run != "" || r.Workdir != "src" || r.Env["A"] != "1" || r.Resources.GPUs != 0 {
 		t.Errorf("the launcher is %+v", r)
 	}
-	if s.Replicas("worker") != 4 {
-		t.Errorf("there are %d ranks", s.Replicas("worker"))
+	if s.TaskCount("worker") != 4 {
+		t.Errorf("there are %d ranks", s.TaskCount("worker"))
 	}
 }
 

@@ -48,7 +48,7 @@ func (torch) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	rank, size := strconv.Itoa(t.Index), strconv.Itoa(s.Replicas("worker"))
+	rank, size := strconv.Itoa(t.Index), strconv.Itoa(s.TaskCount("worker"))
 	env := map[string]string{
 		"MASTER_ADDR": addr, "MASTER_PORT": strconv.Itoa(port),
 		"RANK": rank, "WORLD_SIZE": size,

@@ -68,8 +68,8 @@ func (s *situation) successWords() string {
 	n := 0
 	for _, role := range s.r.Spec.RoleNames() {
 		if s.deciding(job.Task{Role: role}) || s.finished(role) {
-			n += s.r.Spec.Replicas(role)
-			who = append(who, count(role, s.r.Spec.Replicas(role)))
+			n += s.r.Spec.TaskCount(role)
+			who = append(who, count(role, s.r.Spec.TaskCount(role)))
 		} else {
 			helpers = append(helpers, role)
 		}

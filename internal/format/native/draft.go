@@ -180,9 +180,9 @@ func (d *draft) size(field, role string, n *int) {
 // infer chooses the framework of a job that names none.
 func (d *draft) infer() string {
 	switch {
-	case d.spec.Replicas("server") > 0:
+	case d.spec.TaskCount("server") > 0:
 		return "mxnet"
-	case d.spec.Replicas("worker") > 1:
+	case d.spec.TaskCount("worker") > 1:
 		return "torch"
 	}
 	return "plain"
