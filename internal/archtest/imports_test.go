@@ -29,7 +29,7 @@ var table = []row{
 	{"internal/rendezvous", []string{"internal/job", "internal/engine", "internal/problem"}, "how tasks find each other is the same on every engine"},
 	{"internal/pool", vocabulary, "sharing out is decided purely, in whoever's transaction"},
 	{"internal/supervisor", slices.Concat(vocabulary, []string{"internal/rendezvous"}), "decisions are the same on every engine: the same code runs in our process, in a YARN master and in an operator"},
-	{"internal/report", slices.Concat(vocabulary, []string{"internal/ui", "internal/pool"}), "an explanation is made of the record alone, so that it can be made again later; what a run waits for is pool's to say"},
+	{"internal/report", slices.Concat(vocabulary, []string{"internal/ui", "internal/pool", "internal/rendezvous"}), "an explanation is made of the record alone, so that it can be made again later; what a run waits for is pool's to say, what its framework does rendezvous's"},
 	{"internal/format/...", []string{"internal/job", "internal/problem", "internal/rendezvous", "internal/format/..."}, "a format is read into a job.Spec, and nothing more happens"},
 	{"internal/store/...", slices.Concat(vocabulary, []string{"internal/store"}), "a store keeps records; whoever owns a run decides what is in them. It never imports control"},
 	{"internal/taskhost/process", nil, "running processes well needs no knowledge of jobs"},

@@ -138,6 +138,19 @@ func TestOverride(t *testing.T) {
 	}
 }
 
+// The flag means what the field of the file means.
+func TestOverrideServersOfTensorFlow(t *testing.T) {
+	s := fromFile()
+	s.Spec.Framework.Name = "tensorflow"
+	s.Spec.Roles["ps"] = s.Spec.Roles["server"]
+	delete(s.Spec.Roles, "server")
+	delete(s.Spec.Roles, "scheduler")
+	err := override(&s, runOptions{servers: 3, changed: func(flag string) bool { return flag == "servers" }})
+	if err != nil || s.Spec.TaskCount("ps") != 3 {
+		t.Errorf("%d of ps, %v; want 3", s.Spec.TaskCount("ps"), err)
+	}
+}
+
 func TestOverrideMissingRole(t *testing.T) {
 	s := fromFile()
 	delete(s.Spec.Roles, "server")

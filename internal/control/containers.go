@@ -150,7 +150,7 @@ func (l *launcher) contain(to *engine.Launch, r *run.Run, i job.Instance, plan r
 }
 
 // ranked says that a framework's tasks are MPI's ranks and their launcher.
-func ranked(s *job.Spec) bool { return slices.Contains([]string{"mpi", "horovod"}, s.Framework.Name) }
+func ranked(s *job.Spec) bool { return rendezvous.FactsOf(s.Framework.Name).Ranks }
 
 // asRank is a command as package rank carries it out; that of a launcher is
 // already in the plan.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
@@ -32,7 +31,7 @@ func resize(r *run.Run, sizes map[string]int) error {
 	}
 	r.Spec.Roles = roles
 	var list problem.List
-	for _, f := range job.Check(&r.Spec) {
+	for _, f := range rendezvous.Faults(&r.Spec) {
 		list = append(list, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
 	}
 	if fw, err := rendezvous.ByName(r.Spec.Framework.Name); err == nil {

@@ -288,7 +288,7 @@ func (p *Plane) accept(s *run.Submission) error {
 	}
 	rendezvous.Complete(&s.Spec)
 	var list problem.List
-	for _, f := range job.Check(&s.Spec) {
+	for _, f := range rendezvous.Faults(&s.Spec) {
 		list = append(list, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
 	}
 	if len(list) > 0 {

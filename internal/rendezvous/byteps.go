@@ -25,7 +25,10 @@ var bytepsVars = []string{
 var bytepsServe = []string{"python3", "-c", "import byteps.server"}
 
 func (byteps) Facts() Facts {
-	return Facts{Name: "byteps", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"}}
+	return Facts{
+		Name: "byteps", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"},
+		Adds: []string{"scheduler"}, Given: []string{"scheduler", "server"}, Servers: "server", Hangs: mxnetBarrier,
+	}
 }
 
 func (f byteps) Check(s *job.Spec) problem.List {

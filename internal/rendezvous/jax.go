@@ -21,7 +21,7 @@ var jaxVars = []string{
 }
 
 func (jax) Facts() Facts {
-	return Facts{Name: "jax", Success: "all", Gathers: true}
+	return Facts{Name: "jax", Success: "all", Gathers: true, Servers: "server", Hangs: pythonEnd}
 }
 
 func (jax) Check(s *job.Spec) problem.List {

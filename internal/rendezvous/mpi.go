@@ -19,7 +19,10 @@ var mpiVars = []string{
 }
 
 func (mpi) Facts() Facts {
-	return Facts{Name: "mpi", Success: "launcher"}
+	return Facts{
+		Name: "mpi", Success: "launcher", Given: []string{"launcher"}, Servers: "server", Ranks: true,
+		Hangs: "while MPI was ending, as MPI ranks do",
+	}
 }
 
 func (f mpi) Check(s *job.Spec) problem.List { return f.check(s, mpiVars) }

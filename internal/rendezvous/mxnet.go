@@ -27,11 +27,17 @@ var mxnetVars = []string{
 	"DMLC_NODE_HOST", "DMLC_WORKER_ID", "DMLC_SERVER_ID", "PORT",
 }
 
+// mxnetBarrier is where its workers wait for each other at the end.
+const mxnetBarrier = "in MXNet's exit barrier, as MXNet workers do"
+
 // mxnetVans are the transports that builds of MXNet have.
 var mxnetVans = []string{"zmq", "p3", "ibverbs"}
 
 func (mxnet) Facts() Facts {
-	return Facts{Name: "mxnet", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"}}
+	return Facts{
+		Name: "mxnet", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"},
+		Adds: []string{"scheduler"}, Given: []string{"scheduler", "server"}, Servers: "server", Hangs: mxnetBarrier,
+	}
 }
 
 func (f mxnet) Check(s *job.Spec) problem.List {

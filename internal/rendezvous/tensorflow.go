@@ -19,7 +19,10 @@ var tensorflowRoles = []string{"chief", "worker", "ps"}
 var tensorflowVars = []string{"TF_CONFIG"}
 
 func (tensorflow) Facts() Facts {
-	return Facts{Name: "tensorflow", Success: "worker", Gathers: true, Helpers: []string{"ps"}}
+	return Facts{
+		Name: "tensorflow", Success: "worker", Gathers: true, Helpers: []string{"ps"},
+		Given: []string{"chief", "ps", "evaluator"}, Servers: "ps", Hangs: pythonEnd,
+	}
 }
 
 func (tensorflow) Check(s *job.Spec) problem.List {

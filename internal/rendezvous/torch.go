@@ -22,7 +22,7 @@ var torchVars = []string{
 var torchInterfaces = []string{"GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"}
 
 func (torch) Facts() Facts {
-	return Facts{Name: "torch", Success: "all", Gathers: true}
+	return Facts{Name: "torch", Success: "all", Gathers: true, Servers: "server", Hangs: pythonEnd}
 }
 
 func (torch) Check(s *job.Spec) problem.List {

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/rendezvous"
 )
 
 // check reports the rules that the spec breaks, where the file breaks them.
@@ -16,7 +16,7 @@ func (d *draft) check() {
 	}
 	r := d.top.r
 	before := len(r.findings)
-	for _, f := range job.Check(&d.spec) {
+	for _, f := range rendezvous.Faults(&d.spec) {
 		// A field that seems to be missing may be a misspelt one.
 		if f.Missing && before > 0 {
 			continue
