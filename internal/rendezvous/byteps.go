@@ -10,7 +10,7 @@ import (
 	"muster.dev/muster/internal/problem"
 )
 
-// byteps is BytePS: MXNet's rendezvous between machines, and sockets among the
+// byteps is BytePS: ps-lite between machines, and sockets among the
 // processes of one. A worker of the former is a replica here, and the last of
 // its processes speaks for it.
 type byteps struct{}
@@ -24,19 +24,10 @@ var bytepsVars = []string{
 // bytepsServe is what schedulers and servers run.
 var bytepsServe = []string{"python3", "-c", "import byteps.server"}
 
-func (byteps) Facts() Facts {
-	return Facts{
-		Name: "byteps", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"},
-		Adds: []string{"scheduler"}, Given: []string{"scheduler", "server"}, Servers: "server", Hangs: mxnetBarrier,
-	}
-}
+func (byteps) Facts() Facts { return psliteFacts("byteps") }
 
 func (f byteps) Check(s *job.Spec) problem.List {
-	l := checkRoles(s, "scheduler", "server", "worker")
-	l = append(l, checkAtLeastOne(s, "server")...)
-	l = append(l, checkAtLeastOne(s, "worker")...)
-	l = append(l, checkOne(s, "scheduler")...)
-	l = append(l, checkOptions(s.Framework, "port", "interface")...)
+	l := append(checkPSLite(s), checkOptions(s.Framework, "port", "interface")...)
 	l = append(l, checkScope(s, "BytePS cannot take a member back")...)
 	return append(l, checkEnv(s, append(slices.Sorted(maps.Keys(f.options(s.Framework))), bytepsVars...)...)...)
 }
@@ -62,10 +53,13 @@ func (byteps) complete(s *job.Spec) {
 }
 
 func (f byteps) Ports(s *job.Spec, t job.Task) int {
-	if t == mxnetScheduler && s.Framework.Port != 0 || !f.speaks(s, t) {
-		return 0
+	switch {
+	case t == psliteScheduler:
+		return psliteRootPorts(s)
+	case f.speaks(s, t):
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // speaks says that a task takes part between machines.
@@ -75,7 +69,7 @@ func (byteps) speaks(s *job.Spec, t job.Task) bool {
 }
 
 func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
-	addr, port, err := mxnet{}.root(s, c)
+	addr, port, err := psliteRoot(s, c)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -87,15 +81,12 @@ func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		return Plan{}, err
 	}
 	env := f.options(s.Framework)
-	env["DMLC_ROLE"] = t.Role
-	env["DMLC_PS_ROOT_URI"] = addr
-	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(port)
-	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.TaskCount("server"))
-	env["DMLC_NUM_WORKER"] = strconv.Itoa(replicas(s, "worker"))
-	if replicas(s, "worker") == 1 {
+	workers := replicas(s, "worker")
+	psliteEnv(env, s, t, addr, port, workers)
+	if workers == 1 {
 		env["BYTEPS_FORCE_DISTRIBUTED"] = "1" // else the servers wait for it for ever
 	}
-	if t == mxnetScheduler {
+	if t == psliteScheduler {
 		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
 	}
 	if t.Role == "worker" {

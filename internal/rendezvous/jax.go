@@ -25,15 +25,7 @@ func (jax) Facts() Facts {
 }
 
 func (jax) Check(s *job.Spec) problem.List {
-	l := checkRoles(s, "worker")
-	l = append(l, checkAtLeastOne(s, "worker")...)
-	l = append(l, checkOptions(s.Framework, "port", "interface")...)
-	l = append(l, checkScope(s, "JAX's processes cannot take a member back")...)
-	set := jaxVars
-	if s.Framework.Interface != "" {
-		set = append(set[:len(set):len(set)], torchInterfaces...)
-	}
-	return append(l, checkEnv(s, set...)...)
+	return checkAlike(s, "JAX's processes cannot take a member back", jaxVars)
 }
 
 func (jax) Ports(s *job.Spec, t job.Task) int { return firstPorts(s, t) }
