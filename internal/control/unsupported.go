@@ -29,6 +29,7 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 		refuse(filepath.IsAbs(secret.As) && !hasImage(s), "secrets."+name+".as", "an absolute path needs a container", "as: NAME, and the file is $MUSTER_SECRETS_DIR/NAME")
 	}
 	refuse(s.Checkpoint != "", "checkpoint", later, "use $MUSTER_CHECKPOINT_DIR")
+	refuse(s.Limits.Stall != 0 && !c.Silence, "limits.stall", c.Name+" cannot see that a task is silent", "limits.run ends a run that takes too long")
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")

@@ -66,8 +66,6 @@ type Chunk struct {
 // refused at submit.
 type Capabilities struct {
 	Name       string
-	HoldsPlace bool // a place is held before anything is launched
-	ExactLogs  bool // every byte is kept
 	Silence    bool // output progress is reported, so that a stall can be seen
 	Containers bool
 	GPUs       []string // devices, as CUDA_VISIBLE_DEVICES names them

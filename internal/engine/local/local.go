@@ -60,7 +60,7 @@ func New(c Config) *Engine {
 // Capabilities implements engine.Engine.
 func (e *Engine) Capabilities() engine.Capabilities {
 	return engine.Capabilities{
-		Name: "local", HoldsPlace: true, ExactLogs: true, Silence: true, Containers: true,
+		Name: "local", Silence: true, Containers: true,
 		GPUs: e.gpus(), Slots: e.config.Slots,
 	}
 }
