@@ -69,7 +69,7 @@ func (byteps) speaks(s *job.Spec, t job.Task) bool {
 }
 
 func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
-	addr, port, err := psliteRoot(s, c)
+	root, err := rootOf(s, c)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -82,12 +82,12 @@ func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	}
 	env := f.options(s.Framework)
 	workers := replicas(s, "worker")
-	psliteEnv(env, s, t, addr, port, workers)
+	root.tell(env, t, s.TaskCount("server"), workers)
 	if workers == 1 {
 		env["BYTEPS_FORCE_DISTRIBUTED"] = "1" // else the servers wait for it for ever
 	}
 	if t == psliteScheduler {
-		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
+		return Plan{Env: env, Joined: &engine.Probe{Listen: root.port}}, nil
 	}
 	if t.Role == "worker" {
 		n := s.Roles[t.Role].PerReplica()

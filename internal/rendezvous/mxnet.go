@@ -71,7 +71,7 @@ func (mxnet) Ports(s *job.Spec, t job.Task) int {
 }
 
 func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
-	addr, port, err := psliteRoot(s, c)
+	root, err := rootOf(s, c)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -80,9 +80,9 @@ func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		return Plan{}, err
 	}
 	env := f.options(s.Framework)
-	psliteEnv(env, s, t, addr, port, s.TaskCount("worker"))
+	root.tell(env, t, s.TaskCount("server"), s.TaskCount("worker"))
 	if t == psliteScheduler {
-		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
+		return Plan{Env: env, Joined: &engine.Probe{Listen: root.port}}, nil
 	}
 	// Ranks follow the ports, so ascending ports make the rank the index.
 	env["PORT"] = strconv.Itoa(own.Ports[0])

@@ -40,28 +40,34 @@ func psliteRootPorts(s *job.Spec) int {
 	return 1
 }
 
-// psliteRoot returns where the scheduler listens. It binds that itself and
-// aborts on a name, while the others wait for it for ever.
-func psliteRoot(s *job.Spec, c Cluster) (addr string, port int, err error) {
-	m, err := c.member(psliteScheduler, psliteRootPorts(s))
-	if err != nil {
-		return "", 0, err
-	}
-	if a, err := netip.ParseAddr(m.Addr); err != nil || !a.Is4() {
-		return "", 0, problem.New(problem.Refused, "%s is at %s, and MXNet's scheduler binds only an IPv4 address", psliteScheduler, m.Addr)
-	}
-	if s.Framework.Port != 0 {
-		return m.Addr, s.Framework.Port, nil
-	}
-	return m.Addr, m.Ports[0], nil
+// A psliteRoot is where the scheduler listens.
+type psliteRoot struct {
+	addr string
+	port int
 }
 
-// psliteEnv adds what every task is told: what it is, where the root is, and
+// rootOf finds the root. The scheduler binds it itself and aborts on a name,
+// while the others wait for it for ever.
+func rootOf(s *job.Spec, c Cluster) (psliteRoot, error) {
+	m, err := c.member(psliteScheduler, psliteRootPorts(s))
+	if err != nil {
+		return psliteRoot{}, err
+	}
+	if a, err := netip.ParseAddr(m.Addr); err != nil || !a.Is4() {
+		return psliteRoot{}, problem.New(problem.Refused, "%s is at %s, and MXNet's scheduler binds only an IPv4 address", psliteScheduler, m.Addr)
+	}
+	if s.Framework.Port != 0 {
+		return psliteRoot{m.Addr, s.Framework.Port}, nil
+	}
+	return psliteRoot{m.Addr, m.Ports[0]}, nil
+}
+
+// tell adds to env what every task is told: what it is, where the root is, and
 // how many are to be counted in.
-func psliteEnv(env map[string]string, s *job.Spec, t job.Task, addr string, port, workers int) {
+func (r psliteRoot) tell(env map[string]string, t job.Task, servers, workers int) {
 	env["DMLC_ROLE"] = t.Role
-	env["DMLC_PS_ROOT_URI"] = addr
-	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(port)
-	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.TaskCount("server"))
+	env["DMLC_PS_ROOT_URI"] = r.addr
+	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(r.port)
+	env["DMLC_NUM_SERVER"] = strconv.Itoa(servers)
 	env["DMLC_NUM_WORKER"] = strconv.Itoa(workers)
 }

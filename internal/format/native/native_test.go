@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"muster.dev/muster/internal/job"
-	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rendezvous"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

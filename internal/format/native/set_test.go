@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rendezvous"
 )
 
 const setFile = `
