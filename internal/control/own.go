@@ -5,9 +5,6 @@ package control
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -21,9 +18,6 @@ import (
 	"muster.dev/muster/internal/supervisor"
 	"muster.dev/muster/internal/taskhost/process"
 )
-
-// nudgeInterval is how often an owner looks for an intent from another process.
-const nudgeInterval = 50 * time.Millisecond
 
 // An owner drives one run: it is the only one who decides for it.
 type owner struct {
@@ -144,51 +138,13 @@ func (o *owner) drive(ctx context.Context) {
 	close(o.done)
 }
 
+// loop decides whenever there is something to decide about.
 func (o *owner) loop(ctx context.Context) error {
-	observations := make(chan engine.Observed)
-	watch := make(chan error, 1)
-	watched := o.p.engineRun(&o.run)
-	go func() {
-		watch <- o.p.config.Engine.Watch(ctx, watched, func(s engine.Observed) error {
-			select {
-			case observations <- s:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	}()
-	look := time.NewTicker(nudgeInterval)
-	defer look.Stop()
-	turn := time.NewTicker(roundInterval)
-	defer turn.Stop()
-	wake := time.NewTimer(0)
-	defer wake.Stop()
-	var nudged time.Time
+	a := o.newAlarms(ctx)
+	defer a.stop()
 	for {
-		select {
-		case o.seen = <-observations:
-			if o.broken != "" {
-				o.seen.Trouble = o.broken
-			}
-		case <-wake.C:
-		case <-o.nudges:
-			o.refresh(ctx)
-		case <-turn.C:
-			if o.run.Phase != run.Pending || o.run.Grant != nil {
-				continue
-			}
-			_ = o.p.round(ctx) // the next one tries again
-			o.refresh(ctx)
-		case <-look.C:
-			if !o.look(&nudged) {
-				continue
-			}
-			o.refresh(ctx)
-		case err := <-watch:
+		if err := o.await(ctx, a); err != nil {
 			return err
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 		o.showUsage()
 		was := o.run.Phase
@@ -200,28 +156,11 @@ func (o *owner) loop(ctx context.Context) error {
 			return o.rest(ctx)
 		}
 		o.takeTurns(ctx, was)
-		wake.Stop()
+		a.wake.Stop()
 		if next > 0 {
-			wake.Reset(next)
+			a.wake.Reset(next)
 		}
 	}
-}
-
-// look says whether somebody has nudged us, or has removed the run's folder: with
-// that nobody can reach us any more, and nothing more can be kept.
-func (o *owner) look(nudged *time.Time) bool {
-	st, err := os.Stat(filepath.Join(o.dir, nudgeName))
-	if err == nil {
-		news := !st.ModTime().Equal(*nudged)
-		*nudged = st.ModTime()
-		return news
-	}
-	if _, err := os.Stat(o.dir); !errors.Is(err, fs.ErrNotExist) || o.broken != "" {
-		return false
-	}
-	o.broken = "its folder " + o.dir + " was removed"
-	o.seen.Trouble = o.broken
-	return true
 }
 
 // showUsage tells other processes how the tasks are doing.

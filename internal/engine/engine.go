@@ -18,11 +18,15 @@ type Engine interface {
 
 	// Apply makes the run's tasks match want and returns once that is under
 	// way, not done. The same value again changes nothing. A fence lower than
-	// one seen before is refused with a problem of kind Stale.
+	// one seen before is refused with a problem of kind Stale. Conflict means
+	// not yet: it is asked again after the next observation. Any other error
+	// ends the run, so trouble on the way to a node is none.
 	Apply(ctx context.Context, run Run, want Desired) error
 
 	// Watch calls seen with everything known of the run, at once and after
 	// each change, until ctx ends or seen returns an error, which it returns.
+	// It waits out trouble on the way to a node, with Synced false: any error
+	// of its own ends the owner.
 	// Calls never overlap; changes may be merged. Apply may be called from seen.
 	Watch(ctx context.Context, run Run, seen func(Observed) error) error
 
