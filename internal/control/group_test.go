@@ -167,6 +167,7 @@ func TestNobodyIsBelieved(t *testing.T) {
 	for name, change := range map[string]func(*run.Submission){
 		"a name that leads out": func(s *run.Submission) { s.Spec.Name = "../../x" },
 		"nothing to run":        func(s *run.Submission) { s.Spec.Roles["worker"].Command = nil },
+		"a role that is null":   func(s *run.Submission) { s.Spec.Roles["worker"] = nil },
 		"a hidden rank": func(s *run.Submission) {
 			s.Spec.Framework.Name = "torch"
 			s.RoleEnv = map[string]map[string]string{"worker": {"RANK": "1"}}

@@ -286,8 +286,16 @@ func (p *Plane) accept(s *run.Submission) error {
 	if err != nil {
 		return err
 	}
-	rendezvous.Complete(&s.Spec)
 	var list problem.List
+	for _, name := range slices.SortedFunc(maps.Keys(s.Spec.Roles), job.CompareRoles) {
+		if s.Spec.Roles[name] == nil {
+			list = append(list, &problem.Error{Kind: problem.Invalid, Field: "roles." + name, Text: "is null; give it at least its replicas"})
+		}
+	}
+	if len(list) > 0 {
+		return list // nobody else expects that
+	}
+	rendezvous.Complete(&s.Spec)
 	for _, f := range rendezvous.Faults(&s.Spec) {
 		list = append(list, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
 	}

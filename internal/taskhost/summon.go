@@ -84,11 +84,12 @@ func (h *host) summonIfAlone() {
 	h.summoner.summon(h.config.Own)
 }
 
-// samePeer says whether the process at the other end is of our own user.
+// samePeer refuses a process at the other end that is not of our own user. Who
+// comes another way than through a socket of this machine has proved nothing.
 func samePeer(conn net.Conn) error {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil
+		return fmt.Errorf("%s may not own this run: it cannot be told who that is", conn.RemoteAddr())
 	}
 	_, uid, err := process.Peer(u)
 	if err != nil {
