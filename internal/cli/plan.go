@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -231,6 +232,9 @@ func placeWords(r run.Run, t run.PlannedTask) string {
 	if t.Ports > 0 {
 		parts = append(parts, counted(t.Ports, "port"))
 	}
+	if len(t.Listen) > 0 {
+		parts = append(parts, "listens on "+listenWords(t.Listen))
+	}
 	if t.GPUs > 0 {
 		parts = append(parts, counted(t.GPUs, "GPU"))
 	}
@@ -241,6 +245,17 @@ func placeWords(r run.Run, t run.PlannedTask) string {
 		parts = append(parts, "memory "+res.Memory.String())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// listenWords lists ports of a job, some of which are only known later.
+func listenWords(ports []int) string {
+	words := make([]string, len(ports))
+	for i, p := range ports {
+		if words[i] = strconv.Itoa(p); p == 0 {
+			words[i] = "a free port"
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // quoted is a command as a shell would take it.

@@ -51,20 +51,7 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 	if err != nil {
 		return nil, err
 	}
-	cluster, ports := rendezvous.Cluster{}, []string{}
-	const first = 900000001
-	next := first
-	for _, t := range r.Spec.Tasks() {
-		m := rendezvous.Member{Addr: "127.0.0.1"}
-		n := fw.Ports(&r.Spec, t)
-		for i := range n {
-			m.Ports = append(m.Ports, next)
-			ports = append(ports, strconv.Itoa(next), portWords(t, i, n))
-			next++
-		}
-		cluster[t] = m
-	}
-	words := strings.NewReplacer(ports...)
+	cluster, listen, words := imagine(fw, &r.Spec)
 	l := &launcher{dir: r.Origin.RunDir, exe: p.config.Exe, private: p.masked(r, s), shell: findShell(), cores: runtime.NumCPU(), uid: os.Getuid()}
 	var tasks []run.PlannedTask
 	for _, t := range r.Spec.Tasks() {
@@ -72,10 +59,10 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 		if err != nil {
 			return nil, err
 		}
-		launch := l.launch(r, job.Instance{Task: t, Attempt: 1, Try: 1}, plan)
+		launch := l.launch(r, start{job.Instance{Task: t, Attempt: 1, Try: 1}, plan, listen[t]})
 		planned := run.PlannedTask{
 			Task: t.String(), Setup: r.Spec.Roles[t.Role].Setup, Command: afterSetup(launch.Argv), Dir: launch.Dir, Env: addedEnv(launch, s.Env),
-			Ports: len(cluster[t].Ports), GPUs: r.Spec.GPUsOf(t),
+			Ports: len(cluster[t].Ports), Listen: r.Spec.Roles[t.Role].Ports, GPUs: r.Spec.GPUsOf(t),
 		}
 		if launch.Container != nil {
 			planned.Image = launch.Container.Image
@@ -89,6 +76,33 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 		tasks = append(tasks, planned)
 	}
 	return tasks, nil
+}
+
+// imagine gives every task an address and ports, and says how to put those into
+// words.
+func imagine(fw rendezvous.Framework, s *job.Spec) (rendezvous.Cluster, map[job.Task][]int, *strings.Replacer) {
+	const first = 900000001
+	cluster, listen, words := rendezvous.Cluster{}, map[job.Task][]int{}, []string{}
+	next := func(name string) int {
+		port := first + len(words)/2
+		words = append(words, strconv.Itoa(port), name)
+		return port
+	}
+	for _, t := range s.Tasks() {
+		m := rendezvous.Member{Addr: "127.0.0.1"}
+		meet, own := fw.Ports(s, t), s.Roles[t.Role].Ports
+		for i := range meet {
+			m.Ports = append(m.Ports, next(portWords(t, i, meet+len(own))))
+		}
+		cluster[t] = m
+		for i, port := range own {
+			if port == 0 {
+				port = next(portWords(t, meet+i, meet+len(own)))
+			}
+			listen[t] = append(listen[t], port)
+		}
+	}
+	return cluster, listen, strings.NewReplacer(words...)
 }
 
 func portWords(t job.Task, i, n int) string {

@@ -99,7 +99,8 @@ type Desired struct {
 type Want struct {
 	Instance job.Instance  `json:"instance"`
 	State    WantState     `json:"state"`
-	Ports    int           `json:"ports,omitempty"`  // how many the place needs
+	Ports    int           `json:"ports,omitempty"`  // how many the place needs to meet the others
+	Listen   []int         `json:"listen,omitempty"` // ports that the task itself serves on; 0 for any free one
 	Launch   *Launch       `json:"launch,omitempty"` // for Launched
 	Signal   string        `json:"signal,omitempty"` // for Stopped
 	Grace    time.Duration `json:"grace,omitempty"`  // for Stopped; then it is killed

@@ -58,6 +58,11 @@ type Instance struct {
 	Ports []int  `json:"ports,omitempty"`
 	Pid   int    `json:"pid,omitempty"`
 
+	// Listen are the ports that the task serves on, in the order in which they
+	// were wanted; Taken is one that it was to have and could not be given.
+	Listen []int      `json:"listen,omitempty"`
+	Taken  *TakenPort `json:"taken,omitempty"`
+
 	Joined  bool      `json:"joined,omitempty"` // the probe has succeeded
 	Ready   bool      `json:"ready,omitempty"`  // its last health probe has succeeded
 	Started time.Time `json:"started,omitzero"`
@@ -78,6 +83,12 @@ type Instance struct {
 	PortTaken bool `json:"port_taken,omitempty"`
 
 	Usage Usage `json:"usage,omitzero"`
+}
+
+// A TakenPort is a port that somebody else has.
+type TakenPort struct {
+	Port int    `json:"port"`
+	By   string `json:"by,omitempty"` // in words, as far as it can be known
 }
 
 // An Exception is what a program raised and did not catch.

@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -90,5 +93,16 @@ func state(i engine.Instance, now time.Time) string {
 	if !i.Joined {
 		s += ", has not joined"
 	}
+	if len(i.Listen) > 0 {
+		s += ", listens on " + strings.Join(Addresses(i), " ")
+	}
 	return s
+}
+
+// Addresses are where a task serves.
+func Addresses(i engine.Instance) (all []string) {
+	for _, port := range i.Listen {
+		all = append(all, net.JoinHostPort(i.Addr, strconv.Itoa(port)))
+	}
+	return all
 }

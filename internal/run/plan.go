@@ -24,7 +24,8 @@ type PlannedTask struct {
 	Command []string
 	Dir     string   // where it works; "" is its image's
 	Env     []string // what is added to the environment it inherits
-	Ports   int      // how many it is given
+	Ports   int      // how many it is given to meet the others
+	Listen  []int    // what it serves on; 0 is a free one
 	Image   string
 	GPUs    int
 }

@@ -21,8 +21,8 @@ import (
 type task struct {
 	seen   engine.Instance
 	launch *engine.Launch
-	ports  []process.Port
-	pid    int // of its main process; 0 when there is none
+	ports  []process.Port // all that it has
+	pid    int            // of its main process; 0 when there is none
 	ended  *process.Exit
 
 	out, err *os.File
@@ -64,45 +64,6 @@ func (h *host) apply(want *engine.Desired) {
 			h.stop(t, h.config.Signal, h.config.Grace)
 		}
 	}
-}
-
-// hold makes places for the instances that have none and returns which. Ports
-// are taken together and given out in order, so that they ascend with the index.
-func (h *host) hold(wants []engine.Want) (made map[job.Instance]bool) {
-	made = map[job.Instance]bool{}
-	var fresh []engine.Want
-	need := 0
-	for _, w := range wants {
-		if w.State != engine.Stopped && h.tasks[w.Instance] == nil {
-			fresh = append(fresh, w)
-			made[w.Instance] = true
-			need += w.Ports
-		}
-	}
-	if len(fresh) == 0 {
-		return made
-	}
-	ports, err := process.HoldPorts(need)
-	node, _ := os.Hostname()
-	for _, w := range fresh {
-		t := &task{seen: engine.Instance{Instance: w.Instance, State: engine.Holding, Node: node, Addr: "127.0.0.1"}}
-		h.tasks[w.Instance] = t
-		h.mark(t)
-		if err != nil {
-			h.startFailed(t, &process.StartError{Code: 125, Text: err.Error()})
-			continue
-		}
-		t.ports, ports = ports[:w.Ports:w.Ports], ports[w.Ports:]
-		t.seen.Ports = process.Numbers(t.ports)
-	}
-	// While the owner decides, make what the start will need.
-	h.tell()
-	for _, w := range fresh {
-		if t := h.tasks[w.Instance]; t != nil && !t.seen.State.Gone() {
-			_ = h.openLogs(t) // the start tries again and says why not
-		}
-	}
-	return made
 }
 
 func (h *host) mark(t *task) { h.changed[t.seen.Instance] = true }

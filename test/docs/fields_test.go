@@ -77,7 +77,7 @@ var sections = []section{
 		{"container", "–", "how the container is started; with an image only", ""},
 		{"resources", "–", "of each replica", ""},
 		{"volumes", "–", "`source:path` or `source:path:ro`; with an image only. A name is bound with `--mount name=DIR`", ""},
-		{"ports", "–", "the first is where `health.http` asks for a path; the others are for other engines", ""},
+		{"ports", "–", "the ports that each task serves on, held for it from before its start; 0 is any free one. `$MUSTER_PORT` has the first, `$MUSTER_PORTS` all; see [failures](failures.md#serving)", ""},
 		{"health", "–", "how the tasks are asked whether they are well; one of `http`, `tcp`, `command`. A task that is not is ended", ""},
 		{"place", "–", "for other engines; not used on this machine", ""},
 		{"restart", "the job's", "this role's exception", ""},
@@ -181,7 +181,7 @@ var sections = []section{
 	}},
 	{title: "health", path: "role.health", fields: []fieldDoc{
 		{"http", "–", "a URL, or a path at the first of `ports`; any answer below 400 is a good one", ""},
-		{"tcp", "–", "a port, or host:port, to connect to", ""},
+		{"tcp", "–", "a port, host:port, or `ports[0]`, the first of `ports`, to connect to", ""},
 		{"command", "–", "a program that ends with 0, where the tasks work; not with an image yet", ""},
 		{"every", "10s", "how often", ""},
 		{"timeout", "5s", "of one probe", ""},

@@ -76,6 +76,10 @@ func cases() []try {
 		{"a task that serves starts again whatever its code and ends by a stop", serves},
 		{"a port that is taken is tried again", portTaken},
 		{"a port that stays taken fails the run", portStaysTaken},
+		{"tasks serve on the ports that they ask for", servesOnPorts},
+		{"a port that a program has is named", portOfProgram},
+		{"a port that a run has is named", portOfRun},
+		{"a task that starts again has its port again", portAgain},
 
 		{"mxnet tasks see their rendezvous", mxnetEnvironment},
 		{"torch tasks see their rendezvous", torchEnvironment},
