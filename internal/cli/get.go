@@ -66,6 +66,9 @@ func taskRows(r run.Run) [][]string {
 		}
 		if i.State.Gone() {
 			ended = supervisor.Describe(i)
+			if i.Note != "" {
+				ended += "; " + i.Note
+			}
 		} else if i.Usage.Memory > 0 {
 			cpu, mem = fmt.Sprintf("%.0f%%", 100*i.Usage.CPU), ui.ShortBytes(i.Usage.Memory)
 		}

@@ -138,6 +138,7 @@ func drawPlan(p run.Plan) string {
 		fmt.Fprintf(&b, "\n%s   %s\n", t.Task, placeWords(p.Run, t))
 		fact("setup", strings.Split(strings.TrimSpace(t.Setup), "\n")...)
 		fact("command", quoted(t.Command))
+		fact("teardown", strings.Split(strings.TrimSpace(t.Teardown), "\n")...)
 		fact("in", t.Dir)
 		fact("env", t.Env...)
 	}

@@ -103,9 +103,6 @@ func healthFaults(s *job.Spec) (l problem.List) {
 			_, e := probeURL(r.Health.HTTP, r.Ports)
 			add("health.http", e)
 		}
-		if r.Image != nil && r.Health.Command != nil {
-			add("health.command", problem.New(problem.Refused, "a command inside a container is not supported yet").WithHint("tcp or http"))
-		}
 		if r.Image != nil && r.Health.Command == nil && containerOf(r).Network != "host" {
 			add("health", problem.New(problem.Refused, "a container with a network of its own cannot be reached from here").WithHint("network: host"))
 		}

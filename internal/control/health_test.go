@@ -56,7 +56,7 @@ func TestHealthFaults(t *testing.T) {
 		{"a path and no port", job.Role{Health: &job.Health{HTTP: "/ok"}}, "ports: [0] or ports: [8080], or http: http://127.0.0.1:8080/ok"},
 		{"no URL", job.Role{Health: &job.Health{HTTP: "localhost:80"}}, "is no URL"},
 		{"a command", job.Role{Health: &job.Health{Command: []string{"x"}}}, ""},
-		{"a command in a container", job.Role{Image: image, Health: &job.Health{Command: []string{"x"}}}, "roles.web.health.command"},
+		{"a command in a container", job.Role{Image: image, Health: &job.Health{Command: []string{"x"}}}, ""},
 		{"a port of a container", job.Role{Image: image, Health: &job.Health{TCP: "80"}}, ""},
 		{"a port of a network of its own", job.Role{Image: image, Container: &job.Container{Network: "none"}, Health: &job.Health{TCP: "80"}}, "network: host"},
 	} {

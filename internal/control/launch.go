@@ -95,13 +95,13 @@ func (l *launcher) launch(r *run.Run, s start) *engine.Launch {
 	}
 	share := role.PerReplica() // resources are a replica's
 	launch := &engine.Launch{
-		Argv: argv, Env: l.environ(r, s), Dir: l.workdir(r, role), Joined: s.plan.Joined, Health: healthOf(role, s.listen),
+		Argv: argv, Env: l.environ(r, s), Dir: l.workdir(r, role), Joined: s.plan.Joined, Health: healthOf(role, s.listen), Teardown: l.teardownOf(&r.Spec, s.Task),
 		Memory: int64(role.Resources.Memory) / int64(share), CPUs: role.Resources.CPUs / float64(share),
 	}
 	if role.Image != nil {
 		l.contain(launch, r, s)
 	}
-	setUp(launch, role)
+	setUp(launch, &r.Spec, s.Task)
 	return launch
 }
 

@@ -61,7 +61,7 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 		}
 		launch := l.launch(r, start{job.Instance{Task: t, Attempt: 1, Try: 1}, plan, listen[t]})
 		planned := run.PlannedTask{
-			Task: t.String(), Setup: r.Spec.Roles[t.Role].Setup, Command: afterSetup(launch.Argv), Dir: launch.Dir, Env: addedEnv(launch, s.Env),
+			Task: t.String(), Setup: setupOf(launch), Teardown: r.Spec.Roles[t.Role].Teardown, Command: afterSetup(launch.Argv), Dir: launch.Dir, Env: addedEnv(launch, s.Env),
 			Ports: len(cluster[t].Ports), Listen: r.Spec.Roles[t.Role].Ports, GPUs: r.Spec.GPUsOf(t),
 		}
 		if launch.Container != nil {

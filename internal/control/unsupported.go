@@ -33,7 +33,6 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")
-		refuse(r.Teardown != "", at+"teardown", later, "make it part of run: trap 'COMMAND' EXIT")
 	}
 	return slices.Concat(l, setupFaults(s), portFaults(s), healthFaults(s))
 }

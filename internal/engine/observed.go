@@ -26,6 +26,7 @@ const (
 	Starting State = "starting"
 	Running  State = "running"
 	Stopping State = "stopping"
+	Clearing State = "teardown" // its program has ended, with a cause; what comes after has not
 	Exited   State = "exited"
 	Lost     State = "lost"
 )
@@ -73,6 +74,8 @@ type Instance struct {
 	Signal string `json:"signal,omitempty"` // KILL, for signal and oom
 	Detail string `json:"detail,omitempty"` // evidence, in words
 
+	Note string `json:"note,omitempty"` // what else a person should know of it
+
 	// Asked says that we had asked it to stop before it ended.
 	Asked bool `json:"asked,omitempty"`
 
@@ -111,7 +114,11 @@ type Usage struct {
 	Output int64         `json:"output,omitempty"` // bytes written
 }
 
-// Failed says that the instance is gone in a way that is no success.
+// Over says that the instance's program has ended, so that it is known how,
+// though what comes after it may not have.
+func (i Instance) Over() bool { return i.State.Gone() || i.State == Clearing }
+
+// Failed says that the instance's program has ended in a way that is no success.
 func (i Instance) Failed() bool {
-	return i.State == Lost || i.State == Exited && (i.Cause != ByExit || i.Code != 0)
+	return i.State == Lost || i.Over() && (i.Cause != ByExit || i.Code != 0)
 }

@@ -56,7 +56,7 @@ func (s *situation) trouble() *run.Failure {
 func (s *situation) earlyExit() *run.Failure {
 	for _, t := range s.tasks {
 		i, ok := s.current[t]
-		if !ok || i.State != engine.Exited || i.Failed() {
+		if !ok || !i.Over() || i.Failed() {
 			continue
 		}
 		if s.successRule() == ruleNone {
@@ -87,6 +87,9 @@ func (s *situation) ofInstance(i engine.Instance) *run.Failure {
 	task := i.Task
 	class, why := classify(i, s.r.Spec.Restart.Codes)
 	i.Usage = engine.Usage{}
+	if i.State == engine.Clearing {
+		i.State = engine.Exited // what is told of its end is final
+	}
 	return &run.Failure{
 		Attempt: i.Attempt, Kind: kindTask, Task: &task, What: Describe(i), At: failedAt(i),
 		Class: class, Why: why, Instance: &i,

@@ -86,7 +86,7 @@ func (s *situation) allStarted() bool {
 func (s *situation) missing() []job.Task {
 	var m []job.Task
 	for _, t := range s.tasks {
-		if i := s.current[t]; !i.Joined && !i.State.Gone() {
+		if i := s.current[t]; !i.Joined && !i.Over() {
 			m = append(m, t)
 		}
 	}

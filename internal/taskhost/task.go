@@ -39,8 +39,13 @@ type task struct {
 	hangUntil time.Time // when a program that raised is given up
 	hung      bool
 	health    patient
-	setup     int // the code that its setup has failed with
+	setup     int  // the code that its setup has failed with
+	isSetUp   bool // its setup has succeeded
 	overLimit string
+
+	decided bool // it is known how its program ended
+	exit    int  // that, as a shell tells it
+	after   aftermath
 }
 
 // apply makes the tasks match want.
@@ -75,9 +80,30 @@ func (h *host) start(t *task, l *engine.Launch) {
 		h.startBox(t, l)
 	case len(l.Argv) == 0:
 		h.startFailed(t, &process.StartError{Code: 125, Text: "there is nothing to run"})
+	case l.After != nil && !h.setUp(t, *l.After):
+		t.launch = l // it waits; places without a process can be given up
 	default:
 		t.launch = l
 		h.launch(t, func() (process.Command, error) { return h.command(t) })
+	}
+}
+
+// setUp says whether a task of this one's attempt is set up.
+func (h *host) setUp(t *task, who job.Task) bool {
+	for i, other := range h.tasks {
+		if i.Task == who && i.Attempt == t.seen.Attempt && other.isSetUp {
+			return true
+		}
+	}
+	return false
+}
+
+// startWaiting starts the tasks that have waited for what is set up now.
+func (h *host) startWaiting() {
+	for _, t := range h.tasks {
+		if l := t.launch; l != nil && l.After != nil && t.seen.State == engine.Holding {
+			h.start(t, l)
+		}
 	}
 }
 
@@ -125,12 +151,16 @@ func (h *host) launch(t *task, prepare func() (process.Command, error)) {
 }
 
 func (h *host) startFailed(t *task, err error) {
+	t.notStarted(err)
+	h.gone(t)
+}
+
+func (t *task) notStarted(err error) {
 	t.seen.Cause, t.seen.Code, t.seen.Detail = engine.StartFailed, 126, err.Error()
 	var se *process.StartError
 	if errors.As(err, &se) {
 		t.seen.Code = se.Code
 	}
-	h.gone(t)
 }
 
 func (h *host) openLogs(t *task) error {
@@ -153,7 +183,7 @@ func (h *host) openLogs(t *task) error {
 
 // stop asks a task to end; asking again only shortens the grace.
 func (h *host) stop(t *task, signal string, grace time.Duration) {
-	if t.seen.State.Gone() || t.ended != nil && t.box == nil { // it was before us
+	if t.seen.Over() || t.ended != nil && t.box == nil { // it was before us
 		return
 	}
 	if t.pid == 0 { // it only has a place
@@ -228,7 +258,7 @@ func (h *host) sweepDying() {
 	var dying []*task
 	busy := false // a runtime may still put its containers away
 	for _, t := range h.tasks {
-		if t.ended == nil || t.pid == 0 || t.box != nil && !h.settled(t) {
+		if t.ended == nil || t.pid == 0 || t.after.pid != 0 || t.box != nil && !h.settled(t) {
 			continue
 		}
 		dying = append(dying, t)
@@ -293,12 +323,16 @@ func (h *host) belongs(pid int, t *task) bool {
 	if err != nil {
 		return false
 	}
-	return st.Session == t.pid || st.Group == t.pid || process.HasEnv(pid, hookTask+"="+t.seen.Instance.String())
+	mains := []int{t.pid, t.after.was}
+	return slices.Contains(mains, st.Session) || slices.Contains(mains, st.Group) || process.HasEnv(pid, hookTask+"="+t.seen.Instance.String())
 }
 
 // gone closes a task.
 func (h *host) gone(t *task) {
-	t.seen.State, t.seen.Ended, t.seen.Ready = engine.Exited, h.clock.now(), false
+	t.seen.State, t.seen.Ready = engine.Exited, false
+	if t.seen.Ended.IsZero() {
+		t.seen.Ended = h.clock.now()
+	}
 	t.pid = 0
 	crash.Point("host.exit-seen")
 	if err := h.journal.write(t.seen); err != nil {
