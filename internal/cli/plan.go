@@ -168,6 +168,9 @@ func inputWords(s *job.Spec) (lines []string) {
 
 func outputWords(s *job.Spec) []string {
 	lines := []string{"all in $MUSTER_OUTPUT_DIR"}
+	if s.Checkpoint != "" {
+		lines = append(lines, "checkpoints in "+s.Checkpoint+", which is yours to delete")
+	}
 	for _, o := range s.Outputs {
 		line := o.Path
 		if o.Env != "" {

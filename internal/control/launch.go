@@ -199,7 +199,7 @@ func (l *launcher) own(r *run.Run, i job.Instance) map[string]string {
 		"MUSTER_TASK":           i.Task.String(),
 		"MUSTER_TASK_INDEX":     strconv.Itoa(i.Task.Index),
 		"MUSTER_OUTPUT_DIR":     filepath.Join(l.dir, outputsDir),
-		"MUSTER_CHECKPOINT_DIR": filepath.Join(l.dir, checkpoints),
+		"MUSTER_CHECKPOINT_DIR": checkpointDir(&r.Spec, l.dir),
 	}
 	if r.Group != nil {
 		env["MUSTER_GROUP"] = r.Group.ID

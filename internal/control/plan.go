@@ -21,7 +21,7 @@ import (
 var _ run.Planner = (*Plane)(nil)
 
 // Plan implements run.Planner.
-func (p *Plane) Plan(_ context.Context, s run.Submission) (run.Plan, error) {
+func (p *Plane) Plan(ctx context.Context, s run.Submission) (run.Plan, error) {
 	if err := p.accept(&s); err != nil {
 		return run.Plan{}, err
 	}
@@ -39,6 +39,10 @@ func (p *Plane) Plan(_ context.Context, s run.Submission) (run.Plan, error) {
 		r.Grant.GPUs[t.String()] = slices.Repeat([]string{"<gpu>"}, r.Spec.GPUsOf(t))
 	}
 	plan := run.Plan{Run: r, Notes: unused(&r.Spec, caps.Name)}
+	if err := p.noteShared(ctx, &r); err != nil {
+		return run.Plan{}, err
+	}
+	plan.Notes = append(plan.Notes, r.Notes...)
 	var err error
 	plan.Tasks, err = p.planTasks(&r, s)
 	return plan, err

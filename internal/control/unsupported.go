@@ -28,7 +28,6 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 		refuse(secret.Kubernetes != "", "secrets."+name+".kubernetes", "there is no Kubernetes here", "take it from env or file")
 		refuse(filepath.IsAbs(secret.As) && !hasImage(s), "secrets."+name+".as", "an absolute path needs a container", "as: NAME, and the file is $MUSTER_SECRETS_DIR/NAME")
 	}
-	refuse(s.Checkpoint != "", "checkpoint", later, "use $MUSTER_CHECKPOINT_DIR")
 	refuse(s.Code != nil && s.Code.Git != "", "code.git", later, "clone it and give the path")
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."

@@ -43,7 +43,7 @@ var sections = []section{
 		{"code", "in place", "a folder that is frozen at submit; the tasks run in a copy of it", ""},
 		{"inputs", "–", "put in place, read-only, before the start", ""},
 		{"outputs", "`$MUSTER_OUTPUT_DIR`", "what else is kept; a text is a `path`", ""},
-		{"checkpoint", "a folder of the run", "another place for `$MUSTER_CHECKPOINT_DIR`", "checkpoint: /tmp/elsewhere"},
+		{"checkpoint", "a folder of the run", "a folder of yours for `$MUSTER_CHECKPOINT_DIR`, from the file's, or in a volume: `NAME/sub`. It is made if it is not there, is never deleted, and is not listed by `muster files`", ""},
 		{"secrets", "–", "variables or files that are never shown; see [security](security.md)", ""},
 		{"success", "the framework's rule", "whose exit 0 ends the run: `all`, `any` or a role; `none`: nobody's, it stays up until stopped; see [failures](failures.md#serving)", ""},
 		{"restart", "0", "what happens after a failure; a number is a `limit`; see [failures](failures.md#restarts)", ""},
