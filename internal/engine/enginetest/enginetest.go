@@ -78,6 +78,7 @@ func cases() []try {
 		{"a task host killed during a teardown changes no verdict", teardownHostKilled},
 
 		{"a failed job starts again as a whole", restartJob},
+		{"checkpoints in a folder of the user's outlive attempts and the run", ownCheckpoint},
 		{"a failed task starts again alone", restartTask},
 		{"a failed task starts again with its role", restartRole},
 		{"the budget of restarts is never exceeded", budget},
