@@ -22,6 +22,7 @@ var table = []row{
 	{"internal/problem", nil, "errors are known to all, and know nobody"},
 	{"internal/ui", nil, "showing text needs no knowledge of what it is about"},
 	{"internal/snapshot", nil, "content-addressed files are useful without jobs, and are tested without them"},
+	{"internal/git", []string{"internal/problem"}, "a commit is fetched for whoever wants its files; what for is not asked"},
 	{"internal/crash", nil, "crash points are no more than names"},
 	{"internal/engine", []string{"internal/job"}, "an engine runs tasks; it knows nothing of runs, success or restarts"},
 	{"internal/run", []string{"internal/job", "internal/engine"}, "a run is a job and what an engine tells of it"},
@@ -39,7 +40,7 @@ var table = []row{
 	{"internal/engine/...", slices.Concat(vocabulary, []string{"internal/crash", "internal/snapshot", "internal/taskhost/..."}), "an engine never imports another engine, supervisor or control"},
 	{"internal/run/servicetest", vocabulary, "the suite of run.Service must fit a remote service too"},
 	{"internal/control", slices.Concat(vocabulary, []string{
-		"internal/crash", "internal/pool", "internal/rendezvous", "internal/snapshot", "internal/store", "internal/supervisor", "internal/taskhost/process",
+		"internal/crash", "internal/git", "internal/pool", "internal/rendezvous", "internal/snapshot", "internal/store", "internal/supervisor", "internal/taskhost/process",
 	}), "a control plane is given its engine and its store: it imports neither a concrete one nor the command line"},
 	{"internal/cli", []string{"internal/..."}, "only cli wires"},
 	{"internal/archtest", nil, "rules import nothing that they rule"},

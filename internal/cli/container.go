@@ -37,6 +37,7 @@ func (o containerOptions) apply(s *run.Submission) error {
 		if o.image != "" {
 			return problem.New(problem.Invalid, "--image %s and --container never: give one of them", o.image)
 		}
+		dropLogins(s)
 		for _, r := range s.Spec.Roles {
 			r.Image, r.Container = nil, nil
 		}
@@ -44,12 +45,26 @@ func (o containerOptions) apply(s *run.Submission) error {
 		return problem.New(problem.Invalid, "--container %s: is neither auto nor never", o.mode).WithHint("MUSTER_CONTAINER=podman, docker or a path chooses the runtime")
 	}
 	if o.image != "" {
+		dropLogins(s)
 		for _, r := range s.Spec.Roles {
 			r.Image = &job.Image{Name: o.image}
 		}
 	}
 	s.Origin.Privileged = o.privileged
 	return bindVolumes(&s.Spec, o.mounts)
+}
+
+// dropLogins takes away the secrets that were only for the registry of an image
+// that is not used: as any others, they would be given to the tasks.
+func dropLogins(s *run.Submission) {
+	for _, r := range s.Spec.Roles {
+		if r.Image == nil || r.Image.Auth == "" || s.Spec.Secrets[r.Image.Auth].As != "" {
+			continue
+		}
+		s.Spec.Secrets = maps.Clone(s.Spec.Secrets)
+		delete(s.Spec.Secrets, r.Image.Auth)
+		delete(s.Secrets, r.Image.Auth)
+	}
 }
 
 // bindVolumes gives the volumes of a job that are only names their folders.

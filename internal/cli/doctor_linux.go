@@ -9,6 +9,7 @@ import (
 
 	"muster.dev/muster/internal/engine/local"
 	"muster.dev/muster/internal/store/sqlite"
+	"muster.dev/muster/internal/taskhost/container"
 	"muster.dev/muster/internal/taskhost/process"
 	"muster.dev/muster/internal/ui"
 )
@@ -25,14 +26,53 @@ func examine(a *app) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	c, err := readConfig(a.env)
+	if err != nil {
+		return nil, err
+	}
 	found := []finding{
 		{"muster", true, fmt.Sprintf("%s, %s/%s", version(), runtime.GOOS, runtime.GOARCH)},
-		{"machine", true, fmt.Sprintf("%d cores", runtime.NumCPU())},
+		examineMachine(c),
 		examineState(dir),
 	}
 	found = append(found, examineIsolation(exe)...)
-	return append(found, examineCgroups(), examinePython()), nil
+	return append(found, examineCgroups(), examineGPUs(c), examineContainers(exe), examinePython()), nil
 }
+
+func examineMachine(c config) finding {
+	text := fmt.Sprintf("%d cores, %s of memory; ", runtime.NumCPU(), ui.Bytes(process.TotalMemory()))
+	if c.Slots == 0 {
+		return finding{"machine", true, text + "any number of tasks at a time"}
+	}
+	return finding{"machine", true, text + counted(c.Slots, "slot") + ": further tasks wait"}
+}
+
+// examineGPUs: a machine without them is none the worse.
+func examineGPUs(c config) finding {
+	gpus := c.GPUs
+	if gpus == nil {
+		gpus = process.GPUs()
+	}
+	if len(gpus) == 0 {
+		return finding{"gpus", true, "none: jobs that ask for one are refused, --gpus 0 tries them on the CPU"}
+	}
+	return finding{"gpus", true, strings.Join(gpus, ", ") + ": each given to one run at a time"}
+}
+
+func examineContainers(exe string) finding {
+	r, err := container.Find(os.Environ(), exe)
+	if err != nil {
+		return finding{"containers", false, err.Error()}
+	}
+	text := r.Kind + " at " + r.Path
+	if r.Rootless {
+		text += ", rootless"
+	}
+	return finding{"containers", true, text}
+}
+
+// little is the room below which a run may well fail for want of it.
+const little = 1 << 30
 
 func examineState(dir string) finding {
 	free, err := process.FreeBytes(dir)
@@ -41,7 +81,11 @@ func examineState(dir string) finding {
 	}
 	kind := sqlite.KindOf(dir)
 	f := finding{"state", kind == sqlite.Local, fmt.Sprintf("%s, %s free", dir, ui.Bytes(free))}
-	if !f.Good {
+	if free < little {
+		f.Good = false
+		f.Text += "; that is little for logs and outputs: muster prune makes room, MUSTER_STATE_DIR names another disk"
+	}
+	if kind != sqlite.Local {
 		f.Text += fmt.Sprintf("; it is on a network file system (%s), where runs are slower to record: MUSTER_STATE_DIR names another", kind)
 	}
 	return f

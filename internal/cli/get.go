@@ -47,7 +47,11 @@ func newGetCommand(a *app) *cobra.Command {
 // drawRun is a run, its tasks, and where its files are.
 func (a *app) drawRun(r run.Run, wide bool) string {
 	st := ui.Detect(a.stdout, a.env)
-	return fmt.Sprintf("%s\n%s\nkept in %s\n", st.Table(psRows([]run.Run{r}, wide, time.Now())), st.Table(taskRows(r)), r.Origin.RunDir)
+	code := ""
+	if r.Origin.Commit != "" {
+		code = "code " + r.CodeName() + "\n"
+	}
+	return fmt.Sprintf("%s\n%s\n%skept in %s\n", st.Table(psRows([]run.Run{r}, wide, time.Now())), st.Table(taskRows(r)), clean(code), r.Origin.RunDir)
 }
 
 // taskRows are the tasks of a run. Where they serve is only shown of those that

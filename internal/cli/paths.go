@@ -14,8 +14,8 @@ import (
 // resolvePaths makes the paths that a job file has of this machine absolute:
 // they are relative to the file, not to the caller.
 func resolvePaths(s *job.Spec, base string) error {
-	if c := s.Code; c != nil && c.Path != "" {
-		c.Path = pathIn(base, c.Path)
+	if s.Code != nil {
+		resolveCode(s.Code, base)
 	}
 	for i := range s.Inputs {
 		if from := &s.Inputs[i].From; !strings.Contains(*from, "://") {

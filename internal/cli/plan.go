@@ -146,8 +146,11 @@ func drawPlan(p run.Plan) string {
 }
 
 func codeWords(r run.Run) string {
-	if c := r.Spec.Code; c != nil {
-		return c.Path + c.Git + ", frozen at submit; the tasks work in a copy"
+	switch c := r.Spec.Code; {
+	case c != nil && c.Git != "":
+		return gitWords(c) + ", fetched and frozen at submit; the tasks work in a copy"
+	case c != nil:
+		return c.Path + ", frozen at submit; the tasks work in a copy"
 	}
 	return "in place: the tasks work in " + r.Origin.Dir
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
@@ -25,13 +24,13 @@ func newRerunCommand(a *app) *cobra.Command {
 		Use: "rerun [RUN]", Short: "Run the job of an earlier run again, as a new run", Args: cobra.MaximumNArgs(1),
 		Long: "Rerun submits the job of a run once more, from the folder it was submitted from, with your\n" +
 			"environment of now. A job whose code was frozen gets the same bytes again, unless --code\n" +
-			"freezes a folder anew; one that runs in place sees what you have changed.",
+			"freezes others; one that runs in place sees what you have changed.",
 		Example: "  muster rerun train-p7xq\n  muster rerun train --resume        # goes on from its checkpoints\n  muster rerun train --code .        # with the fix",
 		RunE:    func(c *cobra.Command, args []string) error { return runRerun(c.Context(), a, o, args) },
 	}
 	f := c.Flags()
 	f.BoolVar(&o.resume, "resume", false, "begin with a copy of its checkpoints; it must have ended")
-	f.StringVar(&o.code, "code", "", "freeze this folder instead of using the same code again")
+	f.StringVar(&o.code, "code", "", "freeze this folder, or git+URL@REF, instead of using the same code again")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "set a variable, K=V, or pass one on, K")
 	showFlag(c, &o.show)
 	f.BoolVarP(&o.detach, "detach", "d", false, "return when it runs and print only its id")
@@ -63,7 +62,7 @@ func repetition(r run.Run, o rerunOptions) (run.Submission, error) {
 	from := r.Origin
 	s := run.Submission{
 		Spec: r.Spec, Env: os.Environ(),
-		Origin: run.Origin{Dir: from.Dir, File: from.File, Code: from.Code, CodeSize: from.CodeSize, Inference: from.Inference, Privileged: from.Privileged},
+		Origin: run.Origin{Dir: from.Dir, File: from.File, Code: from.Code, CodeSize: from.CodeSize, Commit: from.Commit, Inference: from.Inference, Privileged: from.Privileged},
 	}
 	s.Spec.Suspend = false // who runs it again wants it to run
 	if o.resume {
@@ -74,8 +73,8 @@ func repetition(r run.Run, o rerunOptions) (run.Submission, error) {
 		if err != nil {
 			return s, err
 		}
-		s.Spec.Code = &job.Code{Path: pathIn(cwd, o.code)}
-		s.Origin.Code, s.Origin.CodeSize = "", 0
+		s.Spec.Code = codeFlag(o.code, cwd)
+		s.Origin.Code, s.Origin.CodeSize, s.Origin.Commit = "", 0, ""
 	}
 	if err := roleEnvironments(&s); err != nil {
 		return s, err

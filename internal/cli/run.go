@@ -70,7 +70,7 @@ func jobFlags(c *cobra.Command, o *runOptions) {
 	f.IntVarP(&o.servers, "servers", "s", 0, "number of parameter servers; means MXNet")
 	f.StringVar(&o.framework, "framework", "", strings.Join(job.Frameworks, ", ")+" (default from -n and -s, always printed)")
 	f.StringVar(&o.name, "name", "", "name of the job (default the script's)")
-	f.StringVar(&o.code, "code", "", "freeze this folder and run in a copy of it (default in place)")
+	f.StringVar(&o.code, "code", "", "freeze this folder, or git+URL@REF, and run in a copy of it (default in place)")
 	f.StringArrayVarP(&o.env, "env", "e", nil, "set a variable, K=V, or pass one on, K")
 	setFlag(c, &o.sets)
 	f.StringArrayVarP(&o.labels, "label", "l", nil, "label it, K=V, for muster ps -l")
@@ -279,7 +279,7 @@ func override(s *run.Submission, o runOptions) error {
 		s.Spec.Name = o.name
 	}
 	if o.code != "" {
-		s.Spec.Code = &job.Code{Path: o.code}
+		s.Spec.Code = codeFlag(o.code, s.Origin.Dir)
 	}
 	if o.isolation != "" {
 		s.Spec.Isolation = o.isolation

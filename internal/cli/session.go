@@ -34,7 +34,7 @@ func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission,
 	if err := checkShown(&s.Spec, show); err != nil {
 		return err
 	}
-	r, err := svc.Submit(ctx, s)
+	r, err := a.submit(ctx, signals, svc, s)
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,40 @@ func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission,
 func (a *app) printNotes(r run.Run) {
 	for _, note := range r.Notes {
 		fmt.Fprintln(a.stderr, "muster: note: "+clean(note))
+	}
+}
+
+// submit submits a job, which may take a while when its code is fetched. What
+// asks us to end ends that; when it comes too late, it stops the run.
+func (a *app) submit(ctx context.Context, signals chan os.Signal, svc run.Service, s run.Submission) (run.Run, error) {
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		run run.Run
+		err error
+	}
+	submitted := make(chan result, 1)
+	go func() {
+		r, err := svc.Submit(within, s)
+		submitted <- result{r, err}
+	}()
+	var asked []os.Signal
+	for {
+		select {
+		case sig := <-signals:
+			if asked = append(asked, sig); sig != syscall.SIGCONT {
+				cancel()
+			}
+		case got := <-submitted:
+			if got.err != nil && within.Err() != nil {
+				fmt.Fprintln(a.stderr, "muster: interrupted; nothing was submitted")
+				return got.run, exitStatus(run.ExitInterrupted)
+			}
+			for _, sig := range asked[:min(len(asked), cap(signals)-len(signals))] {
+				signals <- sig // room for more than two is not needed: the second kills
+			}
+			return got.run, got.err
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func headline(r run.Run) string {
 	}
 	code := "code in place"
 	if r.Origin.Code != "" {
-		code = fmt.Sprintf("code @%.6s %s", r.Origin.Code, ui.ShortBytes(r.Origin.CodeSize))
+		code = fmt.Sprintf("code %s %s", r.CodeName(), ui.ShortBytes(r.Origin.CodeSize))
 	}
 	return fmt.Sprintf("%s   %s   %s", roles(r), where, code)
 }

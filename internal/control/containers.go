@@ -13,6 +13,7 @@ import (
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
 )
 
@@ -54,8 +55,10 @@ func containerFaults(s *job.Spec, o run.Origin) problem.List {
 			continue
 		}
 		c := containerOf(r)
-		refuse(r.Image.Auth != "", "image.auth", "is not supported yet", "log in with podman login or docker login")
-		refuse(slices.Contains([]string{"mpi", "horovod"}, s.Framework.Name), "image", "MPI starts its ranks across containers, which is not supported yet", "--container never runs the command directly on this machine")
+		if ranked(s) {
+			refuse(c.User != "", "container.user", "ranks of "+s.Framework.Name+" meet in a folder of yours", "leave it out")
+			refuse(name == "worker" && r.Run == "" && r.Command == nil && len(c.Entrypoint) == 0, "image", "what a rank runs is the image's own, which is not known before", "name it with run, command or container.entrypoint")
+		}
 		refuse(c.Network != "host" && s.Framework.Name != "plain", "container.network", "tasks of a "+s.Framework.Name+" job meet at this machine's addresses", "network: host")
 		asks := c.Privileged || len(c.Options) > 0
 		refuse(asks && !o.Privileged, "container", "privileged and options give the container power over this machine", "--allow-privileged")
@@ -125,8 +128,15 @@ func (l *launcher) contain(to *engine.Launch, r *run.Run, s start) {
 	if l.private.Runtime != nil {
 		to.Container.Runtime = *l.private.Runtime
 	}
+	if value, ok := l.private.Logins[role.Image.Auth]; ok {
+		to.Container.Login, _ = engine.LoginFor(role.Image.Name, role.Image.Auth, value) // it was one when the job was submitted
+	}
 	if role.Run != "" {
 		to.Argv = []string{"/bin/sh", "-c", shellInImage, role.Run}
+	}
+	if len(s.plan.Rank) > 0 {
+		to.Argv = l.asRank(engine.MusterInside, s.plan, slices.Concat(c.Entrypoint, to.Argv))
+		to.Container.Ranks, to.Container.Entrypoint, to.Container.Keep = true, nil, false
 	}
 	if role.Workdir == "" && r.Origin.Code == "" {
 		to.Dir = ""
@@ -137,6 +147,18 @@ func (l *launcher) contain(to *engine.Launch, r *run.Run, s start) {
 	if c.User != "" && l.uid != 0 || c.Network != "host" {
 		to.Joined = nil // it cannot be seen from outside
 	}
+}
+
+// ranked says that a framework's tasks are MPI's ranks and their launcher.
+func ranked(s *job.Spec) bool { return slices.Contains([]string{"mpi", "horovod"}, s.Framework.Name) }
+
+// asRank is a command as package rank carries it out; that of a launcher is
+// already in the plan.
+func (l *launcher) asRank(exe string, plan rendezvous.Plan, argv []string) []string {
+	if len(argv) > 0 {
+		argv = append([]string{"--"}, argv...)
+	}
+	return slices.Concat([]string{exe, "rank", l.dir}, plan.Rank, argv)
 }
 
 // mounts are what a task in a container sees of this machine: its volumes, and

@@ -31,13 +31,16 @@ func TestContainerFaults(t *testing.T) {
 		{"a relative path inside", "plain", job.Role{Image: image, Volumes: []job.Volume{{Source: here, Path: "data"}}}, false, "no absolute path"},
 		{"a volume without an image", "plain", job.Role{Volumes: []job.Volume{{Source: here, Path: "/data"}}}, false, "need an image"},
 		{"a container without an image", "plain", job.Role{Container: &job.Container{}}, false, "needs an image"},
-		{"MPI", "mpi", job.Role{Image: image}, false, "MPI"},
+		{"MPI", "mpi", job.Role{Image: image, Run: "x"}, false, ""},
+		{"MPI with the image's own command", "mpi", job.Role{Image: image}, false, "name it with run, command"},
+		{"MPI as somebody else", "mpi", job.Role{Image: image, Run: "x", Container: &job.Container{User: "root"}}, false, "meet in a folder of yours"},
+		{"MPI in another network", "mpi", job.Role{Image: image, Run: "x", Container: &job.Container{Network: "bridge"}}, false, "network: host"},
 		{"another network", "torch", job.Role{Image: image, Container: &job.Container{Network: "bridge"}}, false, "network: host"},
 		{"another network, nobody to meet", "plain", job.Role{Image: image, Container: &job.Container{Network: "none"}}, false, ""},
 		{"privileged", "plain", job.Role{Image: image, Container: &job.Container{Privileged: true}}, false, "--allow-privileged"},
 		{"options", "plain", job.Role{Image: image, Container: &job.Container{Options: []string{"-it"}}}, false, "--allow-privileged"},
 		{"options, allowed", "plain", job.Role{Image: image, Container: &job.Container{Options: []string{"-it"}}}, true, ""},
-		{"auth", "plain", job.Role{Image: &job.Image{Name: "x", Auth: "key"}}, false, "podman login"},
+		{"auth", "plain", job.Role{Image: &job.Image{Name: "x", Auth: "key"}}, false, ""},
 	} {
 		c.role.Replicas = 1
 		s := &job.Spec{Framework: job.Framework{Name: c.framework}, Roles: map[string]*job.Role{"worker": &c.role}}

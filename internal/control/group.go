@@ -52,7 +52,7 @@ func (p *Plane) SubmitGroup(ctx context.Context, g run.GroupSubmission) ([]run.R
 // prepareGroup makes the runs of a group, each after those it needs.
 func (p *Plane) prepareGroup(ctx context.Context, g run.GroupSubmission, id string, order []string) ([]run.Run, error) {
 	var runs []run.Run
-	ids := map[string]string{}
+	ids, commits := map[string]string{}, map[fetched]run.Origin{}
 	for _, name := range order {
 		s := g.Jobs[name]
 		s.Attached = false
@@ -60,9 +60,16 @@ func (p *Plane) prepareGroup(ctx context.Context, g run.GroupSubmission, id stri
 		if err := p.accept(&s); err != nil {
 			return runs, inJob(err, name)
 		}
+		key := fetchedBy(&s)
+		if had, ok := commits[key]; ok { // a branch may go on meanwhile: a group has one commit of it
+			s.Origin.Code, s.Origin.CodeSize, s.Origin.Commit = had.Code, had.CodeSize, had.Commit
+		}
 		r, err := p.prepare(ctx, s)
 		if err != nil {
 			return runs, inJob(err, name)
+		}
+		if key.Git != "" {
+			commits[key] = r.Origin
 		}
 		// A moment apart, so that they are listed in the order in which they run.
 		r.Created = r.Created.Add(time.Duration(len(runs)) * time.Microsecond)
@@ -99,7 +106,7 @@ func inJob(err error, name string) error {
 // It returns the runs of each group that had not ended by then.
 func (p *Plane) settleNeeds(ctx context.Context) (map[string][]string, error) {
 	for {
-		page, err := p.config.Store.List(ctx, run.Query{Active: true})
+		page, err := p.config.Store.List(ctx, run.Query{Active: true, Grouped: true})
 		if err != nil {
 			return nil, err
 		}

@@ -87,11 +87,8 @@ type start struct {
 func (l *launcher) launch(r *run.Run, s start) *engine.Launch {
 	role := r.Spec.Roles[s.Task.Role]
 	argv := l.argv(role)
-	if len(s.plan.Rank) > 0 {
-		if len(argv) > 0 {
-			argv = append([]string{"--"}, argv...)
-		}
-		argv = slices.Concat([]string{l.exe, "rank", l.dir}, s.plan.Rank, argv)
+	if len(s.plan.Rank) > 0 && role.Image == nil {
+		argv = l.asRank(l.exe, s.plan, argv)
 	}
 	share := role.PerReplica() // resources are a replica's
 	launch := &engine.Launch{

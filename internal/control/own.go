@@ -44,6 +44,8 @@ type owner struct {
 	seen      engine.Observed
 	applied   *engine.Desired
 	appliedAt time.Time
+	stored    run.Run // as last written by us, and when
+	storedAt  time.Time
 	unsaved   bool   // the store did not take the last state
 	broken    string // why the engine cannot go on
 	shown     time.Time
@@ -105,7 +107,7 @@ func (p *Plane) Take(ctx context.Context, id string) error { return p.Own(ctx, i
 
 func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
 	o := &owner{
-		p: p, lock: l, dir: p.runDir(r.ID), run: r, nudges: make(chan struct{}, 1),
+		p: p, lock: l, dir: p.runDir(r.ID), run: r, stored: r, nudges: make(chan struct{}, 1),
 		watchers: map[chan struct{}]bool{}, done: make(chan struct{}), last: time.Now(), shown: time.Now(),
 	}
 	var err error
@@ -237,6 +239,7 @@ func (o *owner) refresh(ctx context.Context) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		keepOthers(&o.run, &stored)
+		keepOthers(&o.stored, &stored)
 	}
 }
 
@@ -249,9 +252,11 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 	if d.Run.Done() && !o.run.Done() {
 		o.collect(&d.Run)
 	}
-	if err := o.save(ctx, d.Run); err != nil {
+	again, err := o.save(ctx, d.Run)
+	if err != nil {
 		return 0, err
 	}
+	d.Wake = sooner(d.Wake, again)
 	if d.Want == nil || d.Run.Done() {
 		return d.Wake, nil
 	}
@@ -279,12 +284,12 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 // againAfter is when the same is asked again of an engine that has not done it.
 const againAfter = 100 * time.Millisecond
 
-// sooner is the earlier of a wake, which may be none, and another one.
-func sooner(wake, other time.Duration) time.Duration {
-	if wake == 0 {
-		return other
+// sooner is the earlier of two wakes, of which any may be none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
 	}
-	return min(wake, other)
+	return min(a, b)
 }
 
 // failApply turns what an engine cannot do into the run's own failure: another

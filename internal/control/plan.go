@@ -121,9 +121,11 @@ func portWords(t job.Task, i, n int) string {
 func (p *Plane) masked(r *run.Run, s run.Submission) private {
 	v := private{}
 	for name, secret := range r.Spec.Secrets {
-		if secret.As == "" {
+		switch {
+		case secret.As == "" && len(imagesWith(&r.Spec, name)) > 0: // no task sees it
+		case secret.As == "":
 			v.addToAll(&r.Spec, name, "<secret>")
-		} else {
+		default:
 			v.addToAll(&r.Spec, "MUSTER_SECRETS_DIR", filepath.Join(r.Origin.RunDir, secretsDir))
 		}
 	}

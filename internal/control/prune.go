@@ -181,7 +181,7 @@ func weigh(dir string) (size int64, changed time.Time) {
 // reuse gives a run the code of another one, which is frozen already.
 func (p *Plane) reuse(ctx context.Context, r *run.Run) error {
 	if !p.code.Has(r.Origin.Code) {
-		return problem.New(problem.Refused, "the code @%.6s is not kept any more", r.Origin.Code).WithHint("--code DIR freezes a folder anew")
+		return problem.New(problem.Refused, "the code %s is not kept any more", r.CodeName()).WithHint("--code DIR freezes a folder anew, --code git+URL@REF a commit")
 	}
 	return p.code.Extract(ctx, r.Origin.Code, filepath.Join(p.runDir(r.ID), codeDir))
 }

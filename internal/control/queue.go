@@ -58,33 +58,31 @@ func (p *Plane) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var granted []string
-	var held []*run.Run
-	attached := map[string]bool{}
-	err = p.config.Store.UpdateActive(ctx, func(active []*run.Run) error {
+	var granted, held []*run.Run
+	err = p.config.Store.UpdateActive(ctx, func(active []*run.Run) (changed []*run.Run, err error) {
 		held = changedSince(groups, active)
 		for _, r := range held {
 			r.Grant = &run.Grant{} // not in this round
 		}
-		granted = pool.Round(p.toShare(active), active)
+		granted, changed = pool.Round(p.toShare(active), active)
 		for _, r := range held {
 			r.Grant = nil
 		}
-		for _, r := range active {
-			attached[r.ID] = r.Attached
-		}
-		return nil
+		return changed, nil
 	})
-	for _, id := range granted {
-		p.nudge(id)
-		if !attached[id] && !owned(p.runDir(id)) {
-			_ = p.startOwner(id) // the next look at the run tries again
+	if err != nil {
+		return err
+	}
+	for _, r := range granted {
+		p.nudge(r.ID)
+		if !r.Attached && !owned(p.runDir(r.ID)) {
+			_ = p.startOwner(r.ID) // the next look at the run tries again
 		}
 	}
-	if err == nil && len(held) > 0 {
+	if len(held) > 0 {
 		return p.round(ctx) // with what has ended meanwhile
 	}
-	return err
+	return nil
 }
 
 // changedSince are the runs that wait in a group of which some job has ended

@@ -15,16 +15,21 @@ import (
 	"muster.dev/muster/internal/taskhost/process"
 )
 
-// save stores what was decided, if anything was, and tells who is watching.
-func (o *owner) save(ctx context.Context, r run.Run) error {
+// taskInterval is how soon what was only seen of tasks is stored. The next owner
+// asks the engine for it anyway; other processes see it that much later.
+const taskInterval = 200 * time.Millisecond
+
+// save stores what was decided, if anything was, and tells who is watching. It
+// returns when it wants to be called again; 0 is never.
+func (o *owner) save(ctx context.Context, r run.Run) (again time.Duration, err error) {
 	crash.Point("owner.before-save")
-	if o.unsaved || !sameButClock(o.run, r) {
+	if again = o.due(&r); again == 0 && (o.unsaved || !sameButClock(&o.stored, &r)) {
 		err := o.store(ctx, &r)
 		if problem.KindOf(err) == problem.Stale {
-			return err
+			return 0, err
 		}
 		if o.unsaved = err != nil; err != nil && (r.Done() || r.Attempt != o.run.Attempt) {
-			return err
+			return 0, err
 		}
 		// Else the tasks must still be looked after, and ended if need be: the
 		// next step stores again.
@@ -35,7 +40,17 @@ func (o *owner) save(ctx context.Context, r run.Run) error {
 	o.run = r
 	o.live = o.seen
 	o.notify()
-	return nil
+	return again, nil
+}
+
+// due says in how long r is to be stored; 0 is now, or not at all.
+func (o *owner) due(r *run.Run) time.Duration {
+	decided := *r
+	decided.Tasks = o.stored.Tasks
+	if o.unsaved || !sameButClock(&o.stored, &decided) || sameButClock(&o.stored, r) {
+		return 0
+	}
+	return max(time.Until(o.storedAt.Add(taskInterval)), 0)
 }
 
 // store writes r, unless another owner has taken over. A full disk does not
@@ -64,6 +79,7 @@ func (o *owner) store(ctx context.Context, r *run.Run) error {
 	}
 	if err == nil {
 		r.Rev = stored.Rev
+		o.stored, o.storedAt = *r, time.Now()
 	}
 	return err
 }
@@ -83,8 +99,8 @@ func keepOthers(r, stored *run.Run) {
 
 // sameButClock says whether two states of a run differ in nothing but the time
 // that has passed.
-func sameButClock(a, b run.Run) bool {
-	a.Progress.Clock, b.Progress.Clock = 0, 0
-	a.Progress.Saved, b.Progress.Saved = 0, 0
-	return reflect.DeepEqual(a, b)
+func sameButClock(a, b *run.Run) bool {
+	at := *b
+	at.Progress.Clock, at.Progress.Saved = a.Progress.Clock, a.Progress.Saved
+	return reflect.DeepEqual(a, &at)
 }

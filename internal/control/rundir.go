@@ -201,6 +201,7 @@ type private struct {
 	Env     []string                     `json:"env"`
 	RoleEnv map[string]map[string]string `json:"role_env,omitempty"`
 	Runtime *engine.Runtime              `json:"runtime,omitempty"` // makes its containers
+	Logins  map[string][]byte            `json:"logins,omitempty"`  // for registries, by secret
 }
 
 func writePrivate(dir string, v private) error {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 )
@@ -20,8 +21,14 @@ func keepSecrets(dir string, s *job.Spec, values map[string][]byte, v *private) 
 		if !ok {
 			return &problem.Error{Kind: problem.Invalid, Field: "secrets." + name, Text: "has no value", Hint: "env: NAME or file: PATH says where it comes from"}
 		}
+		login, err := v.keepLogin(s, name, value)
+		if err != nil {
+			return err
+		}
 		if secret.As == "" {
-			v.addToAll(s, name, string(value))
+			if !login {
+				v.addToAll(s, name, string(value))
+			}
 			continue
 		}
 		path := filepath.Join(dir, secretsDir, secretFile(name, secret))
@@ -34,6 +41,33 @@ func keepSecrets(dir string, s *job.Spec, values map[string][]byte, v *private) 
 		v.addToAll(s, "MUSTER_SECRETS_DIR", filepath.Dir(path))
 	}
 	return nil
+}
+
+// keepLogin keeps a secret that a registry asks for. It is not for the tasks.
+func (v *private) keepLogin(s *job.Spec, name string, value []byte) (bool, error) {
+	for _, image := range imagesWith(s, name) {
+		if _, err := engine.LoginFor(image, name, value); err != nil {
+			return true, &problem.Error{
+				Kind: problem.Invalid, Field: "secrets." + name, Text: err.Error(),
+				Hint: "image.auth takes user:password, or what podman login or docker login writes",
+			}
+		}
+		if v.Logins == nil {
+			v.Logins = map[string][]byte{}
+		}
+		v.Logins[name] = value
+	}
+	return v.Logins[name] != nil, nil
+}
+
+// imagesWith are the images whose registry is told a secret.
+func imagesWith(s *job.Spec, secret string) (images []string) {
+	for _, role := range s.RoleNames() {
+		if i := s.Roles[role].Image; i != nil && i.Auth == secret {
+			images = append(images, i.Name)
+		}
+	}
+	return images
 }
 
 // secretFile is how a secret's file is called in the run's own folder. One that

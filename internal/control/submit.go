@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/crash"
+	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
-	"muster.dev/muster/internal/snapshot"
 	"muster.dev/muster/internal/taskhost/process"
 )
 
@@ -35,12 +35,15 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 	if err != nil {
 		return r, err
 	}
+	ctx = context.WithoutCancel(ctx) // from here on it is submitted as a whole
+	cool := p.warm(&r)
 	crash.Point("submit.before-create")
 	l, err := takeLock(p.runDir(r.ID), false)
 	if err == nil {
 		err = p.config.Store.Create(ctx, r)
 	}
 	if err != nil {
+		cool()
 		if l != nil {
 			l.release()
 		}
@@ -61,6 +64,16 @@ func (p *Plane) Submit(ctx context.Context, s run.Submission) (run.Run, error) {
 		err = p.startOwner(r.ID)
 	}
 	return r, err
+}
+
+// warm lets the engine begin with a run that will start as soon as it is
+// recorded, and that this process will own.
+func (p *Plane) warm(r *run.Run) (cool func()) {
+	w, ok := p.config.Engine.(engine.Warmer)
+	if !ok || !r.Attached || r.Grant == nil || r.Intent.Want == run.WantSuspend {
+		return func() {}
+	}
+	return w.Warm(p.engineRun(r))
 }
 
 // prepare makes the run and its folder.
@@ -90,7 +103,7 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 	for _, step := range []func() error{
 		func() error { return p.findRuntime(&r, s.Env, &v) },
 		func() error { return makeRunDir(dir) },
-		func() error { return p.freeze(ctx, &r) },
+		func() error { return p.freeze(ctx, &r, s) },
 		func() error { return makeCheckpoint(&r.Spec) },
 		func() error { return p.noteShared(ctx, &r) },
 		func() error { return p.inherit(ctx, &r, s.Resume) },
@@ -105,35 +118,6 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 		}
 	}
 	return r, nil
-}
-
-// freeze takes the snapshot of the code that every attempt of the run uses.
-func (p *Plane) freeze(ctx context.Context, r *run.Run) error {
-	c := r.Spec.Code
-	if c == nil {
-		return nil
-	}
-	if r.Origin.Code != "" {
-		return p.reuse(ctx, r)
-	}
-	root := c.Path
-	if !filepath.IsAbs(root) {
-		root = filepath.Join(r.Origin.Dir, root)
-	}
-	snap, err := p.code.Take(ctx, root, snapshot.Options{Skip: []string{p.config.StateDir}})
-	if err != nil {
-		return codeProblem(err)
-	}
-	r.Origin.Code, r.Origin.CodeSize = snap.ID, snap.Size
-	return p.code.Extract(ctx, snap.ID, filepath.Join(p.runDir(r.ID), codeDir))
-}
-
-func codeProblem(err error) error {
-	var se *snapshot.Error
-	if errors.As(err, &se) {
-		return &problem.Error{Kind: problem.Invalid, Field: "code", Text: se.Error(), Hint: se.Hint}
-	}
-	return err
 }
 
 // stateProblem names the state directory when that is what is wrong.
@@ -296,6 +280,9 @@ func declared(s *run.Submission) *job.Spec {
 func (p *Plane) accept(s *run.Submission) error {
 	if s.Spec.Name == "" {
 		s.Spec.Name = "job"
+	}
+	if err := hideLogin(s); err != nil {
+		return err
 	}
 	fw, err := rendezvous.ByName(s.Spec.Framework.Name)
 	if err != nil {

@@ -5,7 +5,8 @@
 // MUSTER_CRASH_AT says where: NAME[*N][=FILE], or stop:NAME[*N][=FILE]. The
 // process that reaches NAME for the N-th time (the first, by default) is killed
 // as by kill -9, or stopped as by SIGSTOP. With FILE that happens once: whoever
-// makes FILE first, so that its heirs, who inherit the variable, live.
+// makes FILE first, so that its heirs, who inherit the variable, live. FILE is
+// then a link that leads to the time.
 package crash
 
 import (

@@ -27,6 +27,7 @@ type Container struct {
 	Runtime Runtime `json:"runtime"`
 	Image   string  `json:"image"`
 	Pull    string  `json:"pull,omitempty"` // missing (default), always or never
+	Login   *Login  `json:"login,omitempty"`
 
 	// Entrypoint replaces the image's; Keep says that the launch's argv are
 	// arguments to it, and that none means the image's own.
@@ -42,9 +43,16 @@ type Container struct {
 	Shm        int64    `json:"shm,omitempty"` // bytes, 0 for the runtime's default
 	GPUs       []string `json:"gpus,omitempty"`
 
+	// Ranks says that the task is one of several that meet in the run's folder
+	// and share memory there, as MPI's do.
+	Ranks bool `json:"ranks,omitempty"`
+
 	// Fallback is where the task works if neither the launch nor the image says.
 	Fallback string `json:"fallback,omitempty"`
 }
+
+// MusterInside is where a container has our own program.
+const MusterInside = "/.muster/init"
 
 // A Mount is something of the machine that a container sees.
 type Mount struct {

@@ -88,6 +88,14 @@ type Run struct {
 	Grace  time.Duration
 }
 
+// A Warmer is an engine that takes long to begin with a run.
+type Warmer interface {
+	// Warm begins with what the first Apply of a run will need, and does not
+	// wait for it. Nothing of it may outlive this process unless Apply is
+	// called; cool gives it up when that will not be.
+	Warm(Run) (cool func())
+}
+
 // Desired is what should be. A task it does not name should not be there.
 type Desired struct {
 	Fence   int64  `json:"fence"`

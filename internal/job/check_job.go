@@ -2,6 +2,7 @@ package job
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -25,9 +26,13 @@ func (c checker) framework(f Framework) {
 func (c checker) files(s *Spec) {
 	if s.Code != nil {
 		code := c.in("code")
-		code.exactlyOne([]bool{s.Code.Path != "", s.Code.Git != ""}, "path", "git")
-		if s.Code.Ref != "" && s.Code.Git == "" {
+		switch {
+		case s.Code.Path == "" && s.Code.Git == "":
+			code.missing("needs a path, or git")
+		case s.Code.Ref != "" && s.Code.Git == "":
 			code.in("ref").bad("is only for git")
+		case s.Code.Git != "" && s.Code.Path != "" && !filepath.IsLocal(s.Code.Path):
+			code.in("path").bad("%s leads out of the repository; with git it is a folder in it", quote(s.Code.Path))
 		}
 	}
 	for i, in := range s.Inputs {

@@ -76,11 +76,12 @@ type Role struct {
 	Kubernetes map[string]any    `json:"kubernetes,omitempty"`
 }
 
-// Code is what the tasks run in: an immutable snapshot of a folder.
+// Code is what the tasks run in: an immutable snapshot of a folder, or of a
+// commit of a repository. Of that, a path is the folder in it.
 type Code struct {
 	Path string `json:"path,omitempty"`
 	Git  string `json:"git,omitempty"`
-	Ref  string `json:"ref,omitempty"`
+	Ref  string `json:"ref,omitempty"` // a branch, a tag or a commit; empty: what the repository puts first
 }
 
 // An Input is put in place, read-only, before the start.

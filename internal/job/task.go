@@ -69,6 +69,11 @@ func CompareTasks(a, b Task) int {
 	return cmp.Or(CompareRoles(a.Role, b.Role), cmp.Compare(a.Index, b.Index))
 }
 
+// CompareInstances orders instances by attempt, then task, then try.
+func CompareInstances(a, b Instance) int {
+	return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), CompareTasks(a.Task, b.Task), cmp.Compare(a.Try, b.Try))
+}
+
 // RoleNames returns the names of the roles that have tasks, in order.
 func (s *Spec) RoleNames() []string {
 	var names []string

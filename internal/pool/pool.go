@@ -54,26 +54,29 @@ const fresh = 20
 // Round gives what is free to the runs that wait, the highest priority first,
 // then the oldest. One that does not fit is not overtaken by others that want
 // what it waits for. It writes Grant, and Reason for those that go on waiting,
-// and returns the ids of the runs that were given something.
-func Round(c Capacity, active []*run.Run) (granted []string) {
+// and returns the runs that were given something, and all that it wrote to.
+func Round(c Capacity, active []*run.Run) (granted, changed []*run.Run) {
 	l := newLedger(c, active)
 	for n, r := range waiting(active) {
-		if why := l.dependent(r); why != "" {
+		was := r.Reason
+		short := l.shortages(ClaimOf(&r.Spec))
+		switch why := l.dependent(r); {
+		case why != "":
 			r.Reason = why
-			continue
-		}
-		want := ClaimOf(&r.Spec)
-		if why := l.short(want); why != "" {
+		case len(short) == 0:
+			l.give(r)
+			granted = append(granted, r)
+		default:
 			if n < fresh || r.Reason == "" {
-				r.Reason = why
+				r.Reason = l.words(short[0])
 			}
-			l.queue(r.ID, want)
-			continue
+			l.queue(r.ID, short)
 		}
-		l.give(r)
-		granted = append(granted, r.ID)
+		if r.Grant != nil || r.Reason != was {
+			changed = append(changed, r)
+		}
 	}
-	return granted
+	return granted, changed
 }
 
 // waiting are the runs that want something, in the order in which they get it.
@@ -96,7 +99,7 @@ type ledger struct {
 	slots int      // free; meaningless without a limit
 	gpus  []string // free
 	users map[string][]string
-	ahead map[string][]string // who waits for "slots" or "gpus"
+	ahead map[string][]string // who waits, by what for
 	group map[string]int      // how many of a group have been given their turn
 }
 
@@ -111,13 +114,13 @@ func newLedger(c Capacity, active []*run.Run) *ledger {
 		}
 		l.slots -= r.Grant.Slots
 		if r.Grant.Slots > 0 {
-			l.users["slots"] = append(l.users["slots"], r.ID)
+			l.users[Slots] = append(l.users[Slots], r.ID)
 		}
 		for _, devices := range r.Grant.GPUs {
 			l.gpus = slices.DeleteFunc(l.gpus, func(g string) bool { return slices.Contains(devices, g) })
 		}
 		if len(r.Grant.GPUs) > 0 {
-			l.users["gpus"] = append(l.users["gpus"], r.ID)
+			l.users[GPUs] = append(l.users[GPUs], r.ID)
 		}
 	}
 	return l
@@ -139,22 +142,23 @@ func (l *ledger) dependent(r *run.Run) string {
 	return ""
 }
 
-// short says what a claim has to wait for, "" for nothing.
-func (l *ledger) short(want Claim) string {
-	if want.GPUs > 0 && (want.GPUs > len(l.gpus) || len(l.ahead["gpus"]) > 0) {
-		return l.words("gpus", Shortage{GPUs, len(l.gpus), len(l.c.GPUs), want.GPUs}.String())
+// shortages are what a claim has to wait for; none: it can be met.
+func (l *ledger) shortages(want Claim) (short []Shortage) {
+	if want.GPUs > 0 && (want.GPUs > len(l.gpus) || len(l.ahead[GPUs]) > 0) {
+		short = append(short, Shortage{GPUs, len(l.gpus), len(l.c.GPUs), want.GPUs})
 	}
-	if l.c.Slots > 0 && (want.Slots > l.slots || len(l.ahead["slots"]) > 0) {
-		return l.words("slots", Shortage{Slots, max(l.slots, 0), l.c.Slots, want.Slots}.String())
+	if l.c.Slots > 0 && (want.Slots > l.slots || len(l.ahead[Slots]) > 0) {
+		short = append(short, Shortage{Slots, max(l.slots, 0), l.c.Slots, want.Slots})
 	}
-	return ""
+	return short
 }
 
-func (l *ledger) words(what, text string) string {
-	if u := l.users[what]; len(u) > 0 {
+func (l *ledger) words(s Shortage) string {
+	text := s.String()
+	if u := l.users[s.What]; len(u) > 0 {
 		text += "; in use by " + list(u)
 	}
-	if a := l.ahead[what]; len(a) > 0 {
+	if a := l.ahead[s.What]; len(a) > 0 {
 		text += "; ahead of it " + list(a)
 	}
 	return text
@@ -168,12 +172,9 @@ func list(ids []string) string {
 }
 
 // queue notes what a run waits for, so that none behind it takes that.
-func (l *ledger) queue(id string, want Claim) {
-	if want.GPUs > 0 && (want.GPUs > len(l.gpus) || len(l.ahead["gpus"]) > 0) {
-		l.ahead["gpus"] = append(l.ahead["gpus"], id)
-	}
-	if l.c.Slots > 0 && (want.Slots > l.slots || len(l.ahead["slots"]) > 0) {
-		l.ahead["slots"] = append(l.ahead["slots"], id)
+func (l *ledger) queue(id string, short []Shortage) {
+	for _, s := range short {
+		l.ahead[s.What] = append(l.ahead[s.What], id)
 	}
 }
 
@@ -184,7 +185,7 @@ func (l *ledger) give(r *run.Run) {
 	if l.c.Slots > 0 {
 		g.Slots = want.Slots
 		l.slots -= want.Slots
-		l.users["slots"] = append(l.users["slots"], r.ID)
+		l.users[Slots] = append(l.users[Slots], r.ID)
 	}
 	for _, t := range r.Spec.Tasks() {
 		n := r.Spec.GPUsOf(t)
@@ -193,7 +194,7 @@ func (l *ledger) give(r *run.Run) {
 		}
 		if g.GPUs == nil {
 			g.GPUs = map[string][]string{}
-			l.users["gpus"] = append(l.users["gpus"], r.ID)
+			l.users[GPUs] = append(l.users[GPUs], r.ID)
 		}
 		g.GPUs[t.String()] = slices.Clone(l.gpus[:n])
 		l.gpus = l.gpus[n:]

@@ -23,6 +23,13 @@ func pending(id string, age, priority, workers, gpus int) *run.Run {
 	}}
 }
 
+func granted(runs, _ []*run.Run) (ids []string) {
+	for _, r := range runs {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
 func TestRound(t *testing.T) {
 	two := Capacity{GPUs: []string{"0", "1"}}
 	for _, c := range []struct {
@@ -45,7 +52,7 @@ func TestRound(t *testing.T) {
 			map[string]string{"b": "1 of 3 slots free, it needs 2; in use by a"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := Round(c.have, c.runs); !slices.Equal(got, c.granted) {
+			if got := granted(Round(c.have, c.runs)); !slices.Equal(got, c.granted) {
 				t.Errorf("granted %v, want %v", got, c.granted)
 			}
 			for _, r := range c.runs {
@@ -67,7 +74,7 @@ func TestGroups(t *testing.T) {
 		return r
 	}
 	runs := []*run.Run{of("a", 1, "x"), of("b", 2), of("c", 3), of("d", 4)}
-	if got := Round(Capacity{}, runs); !slices.Equal(got, []string{"b", "c"}) {
+	if got := granted(Round(Capacity{}, runs)); !slices.Equal(got, []string{"b", "c"}) {
 		t.Errorf("granted %v", got)
 	}
 	if runs[0].Reason != "needs x" || runs[3].Reason != "2 jobs of its group run, max_parallel is 2" {

@@ -22,12 +22,22 @@ func (s Shortage) String() string {
 	return fmt.Sprintf("%d of %d %s free, it needs %d", s.Free, s.Of, s.What, s.Needs)
 }
 
-// ParseShortage reads the reason of a run that waits; it is false for a run
-// that waits for something else.
-func ParseShortage(reason string) (Shortage, bool) {
-	var s Shortage
-	n, _ := fmt.Sscanf(reason, "%d of %d %s free, it needs %d", &s.Free, &s.Of, &s.What, &s.Needs)
-	return s, n == 4 && (s.What == Slots || s.What == GPUs)
+// ShortageOf is what a run among the active ones waits for; false when that is
+// nothing that the machine has.
+func ShortageOf(c Capacity, active []run.Run, id string) (Shortage, bool) {
+	all := make([]*run.Run, len(active))
+	for i := range active {
+		all[i] = &active[i]
+	}
+	l := newLedger(c, all)
+	for _, r := range Waiting(active) {
+		short := l.shortages(ClaimOf(&r.Spec))
+		if r.ID == id {
+			return append(short, Shortage{})[0], len(short) > 0
+		}
+		l.queue(r.ID, short)
+	}
+	return Shortage{}, false
 }
 
 // Waiting are the runs that wait for slots or GPUs and for nothing else, in the

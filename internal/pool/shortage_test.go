@@ -1,13 +1,14 @@
 package pool
 
 import (
+	"strings"
 	"testing"
 
 	"muster.dev/muster/internal/run"
 )
 
-// What a round says of a run that waits can be read again.
-func TestShortageIsReadAgain(t *testing.T) {
+// What a round says of a run that waits can be asked again.
+func TestShortage(t *testing.T) {
 	tests := []struct {
 		name string
 		c    Capacity
@@ -20,15 +21,14 @@ func TestShortageIsReadAgain(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			Round(tt.c, tt.runs)
-			got, ok := ParseShortage(tt.runs[1].Reason)
-			if !ok || got != tt.want {
-				t.Errorf("%q reads as %+v, %v; want %+v", tt.runs[1].Reason, got, ok, tt.want)
+			active := []run.Run{*tt.runs[0], *tt.runs[1]}
+			got, ok := ShortageOf(tt.c, active, "b")
+			if !ok || got != tt.want || !strings.HasPrefix(tt.runs[1].Reason, got.String()) {
+				t.Errorf("%+v, %v after %q; want %+v", got, ok, tt.runs[1].Reason, tt.want)
+			}
+			if s, ok := ShortageOf(tt.c, active, "a"); ok {
+				t.Errorf("what has its share waits for %+v", s)
 			}
 		})
-	}
-	for _, other := range []string{"", "needs data", "1 of 2 doors free, it needs 1"} {
-		if s, ok := ParseShortage(other); ok {
-			t.Errorf("%q reads as %+v", other, s)
-		}
 	}
 }

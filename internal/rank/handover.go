@@ -24,6 +24,19 @@ const fileVariable = "PMI_FD"
 // maxEnvironment is more than any kernel takes.
 const maxEnvironment = 64 << 20
 
+// greet tells a stand-in, which may be in another container, who we are to
+// ourselves.
+func greet(conn *net.UnixConn) error {
+	_, err := conn.Write(binary.LittleEndian.AppendUint32(nil, uint32(os.Getpid())))
+	return err
+}
+
+func hear(conn *net.UnixConn) (pid int, err error) {
+	word := make([]byte, 4)
+	_, err = io.ReadFull(conn, word)
+	return int(binary.LittleEndian.Uint32(word)), err
+}
+
 // send hands an environment over, with the open file that it names, if any.
 func send(conn *net.UnixConn, env []string, file *os.File) error {
 	body, err := json.Marshal(env)

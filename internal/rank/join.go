@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -22,6 +23,9 @@ const (
 	comeTime   = time.Hour        // for a task to begin to wait; its setup comes first, and if that fails we are ended, too
 	recordTime = 10 * time.Second // for its end to be recorded
 	pause      = 10 * time.Millisecond
+
+	// forever is until the task host, with which its containers end, has gone.
+	forever = 100 * 365 * 24 * time.Hour
 )
 
 // join hands over what mpirun gave to this process, which stands in for a rank,
@@ -44,10 +48,13 @@ func join(m *meeting) error {
 	if err != nil {
 		return fmt.Errorf("join %s: %w", task, err)
 	}
+	if p.pidfd < 0 {
+		return m.outcome(task, forever)
+	}
 	if err := p.await(); err != nil {
 		return fmt.Errorf("wait for %s: %w", task, err)
 	}
-	return m.outcome(task)
+	return m.outcome(task, recordTime)
 }
 
 // handOver gives the rank what it needs to be one.
@@ -93,8 +100,8 @@ func (m *meeting) dial(rank int) (*net.UnixConn, error) {
 
 // A peer is the process at the other end of a connection.
 type peer struct {
-	pid   int
-	pidfd int // readable once it has ended, whatever program it has become
+	pid   int // as it counts itself
+	pidfd int // readable once it has ended, whatever program it has become; -1 where we cannot see it
 }
 
 func peerOf(conn *net.UnixConn) (p peer, err error) {
@@ -102,14 +109,19 @@ func peerOf(conn *net.UnixConn) (p peer, err error) {
 	if err != nil {
 		return p, err
 	}
+	p.pidfd = -1
 	cerr := raw.Control(func(s uintptr) {
 		var who *unix.Ucred
-		if who, err = unix.GetsockoptUcred(int(s), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			p.pid = int(who.Pid)
-			p.pidfd, err = unix.PidfdOpen(p.pid, 0)
+		who, err = unix.GetsockoptUcred(int(s), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if err == nil && who.Pid != 0 { // else it is in another container
+			p.pidfd, err = unix.PidfdOpen(int(who.Pid), 0)
 		}
 	})
-	return p, errors.Join(cerr, err)
+	if err := errors.Join(cerr, err); err != nil {
+		return p, err
+	}
+	p.pid, err = hear(conn)
+	return p, err
 }
 
 func (p peer) await() error {
@@ -123,8 +135,14 @@ func (p peer) await() error {
 
 // outcome tells mpirun how the rank ended, as its host has recorded it. By then
 // the host knows, and whatever mpirun does now comes later in its account.
-func (m *meeting) outcome(task job.Task) error {
-	for until := time.Now().Add(recordTime); time.Now().Before(until); time.Sleep(pause) {
+func (m *meeting) outcome(task job.Task, within time.Duration) error {
+	journal, until := filepath.Join(m.runDir, taskhost.JournalName), time.Now().Add(within)
+	for looked := int64(-2); time.Now().Before(until); time.Sleep(pause) {
+		size := sizeOf(journal) // before we look, so that nothing is missed
+		if size == looked {
+			continue
+		}
+		looked = size
 		for _, i := range m.ended() {
 			if i.Task == task {
 				return failure(i)
@@ -132,6 +150,14 @@ func (m *meeting) outcome(task job.Task) error {
 		}
 	}
 	return exitError(1)
+}
+
+func sizeOf(path string) int64 {
+	st, err := os.Stat(path)
+	if err != nil {
+		return -1
+	}
+	return st.Size()
 }
 
 // ended are the ranks of this attempt that their host has recorded as ended.

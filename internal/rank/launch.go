@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"muster.dev/muster/internal/engine"
 )
 
 // The flavours of MPI.
@@ -52,7 +54,7 @@ func launch(m *meeting, r request) error {
 	if err := os.WriteFile(hosts, []byte(hostfile(flavour, r.ranks)), 0o600); err != nil {
 		return err
 	}
-	s := setting{hosts: hosts, tmp: m.path, root: os.Geteuid() == 0, cores: runtime.NumCPU()}
+	s := setting{hosts: hosts, tmp: m.path, root: os.Geteuid() == 0, cores: runtime.NumCPU(), boxed: exe == engine.MusterInside}
 	args := slices.Concat(line(flavour, r, s), []string{exe, "rank", m.runDir, "join"})
 	fmt.Fprintln(os.Stderr, "+", path, strings.Join(args, " "))
 	return watch(exec.Command(path, args...))
@@ -114,6 +116,7 @@ type setting struct {
 	tmp   string // where files of the launcher go
 	root  bool
 	cores int
+	boxed bool // every rank is in a container of its own
 }
 
 // line returns the launcher's arguments. What the job's own options say, ours
@@ -140,11 +143,17 @@ func line(flavour string, r request, s setting) []string {
 			args = append(args, "--mca", place, s.tmp)
 		}
 	}
+	if s.boxed && !slices.Contains(r.options, singleCopy) {
+		args = append(args, "--mca", singleCopy, "none") // one container cannot read the memory of another's processes
+	}
 	if r.ranks > s.cores && !slices.Contains(r.options, "mpi_yield_when_idle") {
 		args = append(args, "--mca", "mpi_yield_when_idle", "1") // ranks that wait would keep others from the cores
 	}
 	return append(args, r.options...)
 }
+
+// singleCopy is how Open MPI moves large messages between processes.
+const singleCopy = "btl_vader_single_copy_mechanism"
 
 // addUnless adds an option that the job does not give, with one dash or two.
 func addUnless(args, given []string, option ...string) []string {

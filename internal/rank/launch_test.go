@@ -17,19 +17,22 @@ func TestLine(t *testing.T) {
 		setting setting
 		want    string
 	}{
-		{"Open MPI", openMPI, request{ranks: 2}, setting{"H", "T", false, 2},
+		{"Open MPI", openMPI, request{ranks: 2}, setting{"H", "T", false, 2, false},
 			"--hostfile H -n 2 --oversubscribe --bind-to none --mca orte_tmpdir_base T --mca btl_vader_backing_directory T"},
-		{"Open MPI as root, with more ranks than cores", openMPI, request{ranks: 3}, setting{"H", "T", true, 2},
+		{"Open MPI as root, with more ranks than cores", openMPI, request{ranks: 3}, setting{"H", "T", true, 2, false},
 			"--hostfile H -n 3 --oversubscribe --bind-to none --allow-run-as-root --mca orte_tmpdir_base T" +
 				" --mca btl_vader_backing_directory T --mca mpi_yield_when_idle 1"},
 		{"what the job says is not said twice", openMPI,
-			request{ranks: 3, options: strings.Fields("-bind-to core --mca orte_tmpdir_base /t --mca mpi_yield_when_idle 0 -x A=1")}, setting{"H", "T", false, 2},
+			request{ranks: 3, options: strings.Fields("-bind-to core --mca orte_tmpdir_base /t --mca mpi_yield_when_idle 0 -x A=1")}, setting{"H", "T", false, 2, false},
 			"--hostfile H -n 3 --oversubscribe --mca btl_vader_backing_directory T -bind-to core --mca orte_tmpdir_base /t --mca mpi_yield_when_idle 0 -x A=1"},
-		{"MPICH", mpich, request{ranks: 4, options: []string{"-l"}}, setting{"H", "T", true, 2},
+		{"Open MPI in containers", openMPI, request{ranks: 2}, setting{"H", "T", false, 2, true},
+			"--hostfile H -n 2 --oversubscribe --bind-to none --mca orte_tmpdir_base T --mca btl_vader_backing_directory T" +
+				" --mca btl_vader_single_copy_mechanism none"},
+		{"MPICH", mpich, request{ranks: 4, options: []string{"-l"}}, setting{"H", "T", true, 2, false},
 			"-f H -n 4 -launcher fork -rmk user -l"},
-		{"MPICH through another launcher", mpich, request{ranks: 4, options: []string{"-launcher", "ssh"}}, setting{"H", "T", true, 2},
+		{"MPICH through another launcher", mpich, request{ranks: 4, options: []string{"-launcher", "ssh"}}, setting{"H", "T", true, 2, false},
 			"-f H -n 4 -rmk user -launcher ssh"},
-		{"Intel", intel, request{ranks: 4}, setting{"H", "T", true, 2}, "-f H -n 4"},
+		{"Intel", intel, request{ranks: 4}, setting{"H", "T", true, 2, false}, "-f H -n 4"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := strings.Join(line(tt.flavour, tt.request, tt.setting), " "); got != tt.want {

@@ -55,7 +55,10 @@ func (m *meeting) await(rank int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		env, err := receive(conn)
+		var env []string
+		if err = greet(conn); err == nil {
+			env, err = receive(conn)
+		}
 		conn.Close()
 		if err == nil {
 			return env, nil

@@ -1,6 +1,7 @@
 package rendezvous
 
 import (
+	"slices"
 	"strconv"
 
 	"muster.dev/muster/internal/job"
@@ -32,12 +33,9 @@ func (mpi) check(s *job.Spec, set []string) problem.List {
 		l = append(l, invalid("roles.launcher.run", "the launcher of %s is mpirun, and its line is Muster's; remove it", s.Framework.Name).
 			WithHint("framework.options takes mpirun's own options, framework.launcher another mpirun"))
 	}
-	for _, role := range s.RoleNames() {
-		if s.Roles[role].Image != nil {
-			e := problem.New(problem.Refused, "ranks of %s do not run in containers yet", s.Framework.Name)
-			e.Field = "roles." + role + ".image"
-			l = append(l, e)
-		}
+	if launcher, worker := s.Roles["launcher"], s.Roles["worker"]; launcher != nil && worker != nil && (launcher.Image == nil) != (worker.Image == nil) {
+		l = append(l, invalid("roles.launcher.image", "the launcher and the ranks of %s are all in containers, or none is", s.Framework.Name).
+			WithHint("leave the launcher out: it is as the workers are"))
 	}
 	l = append(l, checkOptions(s.Framework, "flavour", "options", "launcher")...)
 	l = append(l, checkScope(s, "MPI cannot take a rank back")...)
@@ -57,6 +55,12 @@ func (mpi) complete(s *job.Spec) {
 	launcher.Procs = "" // a default of all roles
 	if launcher.Workdir == "" {
 		launcher.Workdir = worker.Workdir
+	}
+	if launcher.Image == nil { // it needs the MPI that the ranks have
+		launcher.Image, launcher.Container = worker.Image, worker.Container
+	}
+	if launcher.Volumes == nil {
+		launcher.Volumes = slices.Clone(worker.Volumes)
 	}
 }
 

@@ -143,14 +143,14 @@ func endedCases() map[string]example {
 			What: "could not be started: pyhton: not found in PATH", Class: run.Permanent, Why: "it would not start the next time either",
 		}, 127, func(i *engine.Instance) { i.Cause, i.Code, i.Pid = engine.StartFailed, 127, 0 }), nil},
 		"failed by limit": {failBy(gang("train-p7xq", 2), run.Failure{
-			Kind: "run-limit", What: "the run took longer than limits.run, 2h", Class: run.Permanent, Why: "the limit is for all attempts together",
+			Kind: run.OfRunLimit, What: "the run took longer than limits.run, 2h", Class: run.Permanent, Why: "the limit is for all attempts together",
 		}), nil},
 		"failed by rendezvous": {failBy(gang("train-p7xq", 2), run.Failure{
-			Kind: "rendezvous", What: "worker-1 did not join the others within limits.rendezvous, 10m", Class: run.Retryable,
+			Kind: run.OfRendezvous, What: "worker-1 did not join the others within limits.rendezvous, 10m", Class: run.Retryable,
 			Why: "it may go better the next time", Missing: []job.Task{worker},
 		}), nil},
 		"failed by stall": {failBy(stalled, run.Failure{
-			Kind: "stall", Task: &worker, Instance: &silent, Class: run.Retryable, Why: "it may go better the next time",
+			Kind: run.OfStall, Task: &worker, Instance: &silent, Class: run.Retryable, Why: "it may go better the next time",
 			What: "was silent longest (6m52s, cpu 0%), and no task wrote anything for limits.stall, 5m",
 		}), nil},
 		"failed after restarts": {fail(again(5), own, 3, exit), traceback},
@@ -174,7 +174,7 @@ func underWayCases() map[string]example {
 	backoff.Tasks = nil
 	ending := phase(gang("lm-c40v", 2), run.Ending, "worker-1 exited with code 1")
 	failed := *instance(&ending, "worker-1")
-	ending.Progress.Failure = &run.Failure{Kind: "task", Task: &failed.Task, Instance: &failed}
+	ending.Progress.Failure = &run.Failure{Kind: run.OfTask, Task: &failed.Task, Instance: &failed}
 	instance(&ending, "worker-1").State = engine.Exited
 	alone := phase(gang("lm-c40v", 2), run.Running, "worker-1 exited with code 1; it is started again")
 	starting := phase(gang("lm-c40v", 20), run.Starting, "")

@@ -17,8 +17,11 @@ import (
 // Queue adds to the report of a run that waits its turn who has what it waits
 // for, and who comes first. active are the runs that have not ended.
 func (rep *Report) Queue(r run.Run, active []run.Run, now time.Time) {
-	short, ok := pool.ParseShortage(r.Reason)
-	if r.Phase != run.Pending || !ok {
+	if r.Phase != run.Pending || r.Machine == nil {
+		return
+	}
+	short, ok := pool.ShortageOf(pool.Capacity{Slots: r.Machine.Slots, GPUs: r.Machine.GPUs}, active, r.ID)
+	if !ok {
 		return
 	}
 	rep.Headline = fmt.Sprintf("%s has waited %s for %s: this machine has %d, and %s free", r.ID,

@@ -30,15 +30,19 @@ func TestQueue(t *testing.T) {
 	slots := granted("cpu-1234", time.Minute, run.Grant{Slots: 2})
 	me := queued("bert-2mzc", 192*time.Second, 2, 1)
 	me.Reason = "1 of 2 GPUs free, it needs 2; in use by resnet-8d1a"
-	older := queued("older-aaaa", 200*time.Second, 1, 1)
+	me.Machine = &run.Machine{GPUs: []string{"0", "1"}}
+	larger := me
+	larger.Machine = &run.Machine{GPUs: []string{"0", "1", "2", "3"}}
+	older := queued("older-aaaa", 200*time.Second, 2, 1)
 	cpu := queued("cpuonly-aa", 300*time.Second, 1, 0)
-	urgent := queued("urgent-aaaa", time.Second, 1, 1)
+	urgent := queued("urgent-aaaa", time.Second, 2, 1)
 	urgent.Spec.Priority = 10
 	young := queued("young-aaaa", time.Second, 1, 1)
 	waitsForSlot := queued("one-aaaa", time.Second, 1, 0)
 	waitsForSlot.Reason = "0 of 2 slots free, it needs 1; in use by cpu-1234"
 	dependent := queued("late-aaaa", time.Second, 1, 0)
-	dependent.Reason = "needs data"
+	dependent.Reason, dependent.Needs = "needs data", []run.Need{{Job: "data"}}
+	waitsForSlot.Machine, dependent.Machine = &run.Machine{Slots: 2}, &run.Machine{Slots: 2}
 	tests := []struct {
 		name     string
 		r        run.Run
@@ -53,8 +57,8 @@ func TestQueue(t *testing.T) {
 				{Label: "ahead", Lines: []string{"nobody"}},
 				{Label: "starts", Lines: []string{"when resnet-8d1a ends; muster stop resnet-8d1a frees it now"}},
 			}},
-		{"several users, and some ahead", me, []run.Run{second, first, me, older, urgent},
-			"bert-2mzc has waited 3m12s for 2 GPUs: this machine has 2, and 1 is free",
+		{"several users, and some ahead", larger, []run.Run{second, first, larger, older, urgent},
+			"bert-2mzc has waited 3m12s for 2 GPUs: this machine has 4, and 1 is free",
 			[]Fact{
 				{Label: "in use", Lines: []string{"gpu 1 by resnet-8d1a (worker-0, running 2h04m)", "gpu 2, 3 by vgg-77aa (worker-0 and worker-1, running 1h00m)"}},
 				{Label: "ahead", Lines: []string{"urgent-aaaa and older-aaaa"}},

@@ -92,6 +92,9 @@ func Of(r run.Run, last []Line, now time.Time) Report {
 		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s failed after %s: %s", r.ID, ui.Took(r.Took), brief(v.Headline))
 		failed(&rep, r, v.First, last)
 	}
+	if r.Origin.Commit != "" {
+		rep.add("code", r.CodeName())
+	}
 	rep.add("note", notes(r)...)
 	return fit(rep)
 }

@@ -4,6 +4,7 @@
 package run
 
 import (
+	"fmt"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -79,10 +80,26 @@ type Origin struct {
 	RunDir    string `json:"run_dir,omitempty"`   // records, logs, outputs
 	Code      string `json:"code,omitempty"`      // snapshot id, empty for in place
 	CodeSize  int64  `json:"code_size,omitempty"` // bytes
+	Commit    string `json:"commit,omitempty"`    // that code.git was at
 	Inference string `json:"inference,omitempty"` // why this framework: "from -s 1"
 
 	// Privileged says that the caller allowed containers power over the machine.
 	Privileged bool `json:"privileged,omitempty"`
+}
+
+// CodeName is how people know the code of a run: a commit of a repository, else
+// the snapshot; "" when it runs in place.
+func (r *Run) CodeName() string {
+	switch c := r.Spec.Code; {
+	case r.Origin.Code == "":
+		return ""
+	case r.Origin.Commit == "" || c == nil:
+		return fmt.Sprintf("@%.6s", r.Origin.Code)
+	case c.Path != "":
+		return fmt.Sprintf("%s@%.7s:%s", c.Git, r.Origin.Commit, c.Path)
+	default:
+		return fmt.Sprintf("%s@%.7s", c.Git, r.Origin.Commit)
+	}
 }
 
 // An Intent is what a person wants of a run.

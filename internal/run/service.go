@@ -55,6 +55,10 @@ type Submission struct {
 	// stored in the record either.
 	Secrets map[string][]byte
 
+	// CodeURL is the repository of the code as it is fetched from, when that
+	// says who one is; the job has it without, and this is stored nowhere.
+	CodeURL string
+
 	// Resume is the run, which must have ended, whose checkpoints the new one
 	// begins with. An Origin that has Code asks for that snapshot again.
 	Resume string
@@ -62,11 +66,12 @@ type Submission struct {
 
 // A Query selects runs.
 type Query struct {
-	Active bool // only those that have not ended
-	Name   string
-	Group  string // only those of this group
-	Limit  int    // 0: no limit
-	After  string // Page.Next of the page before
+	Active  bool // only those that have not ended
+	Grouped bool // only those of any group
+	Name    string
+	Group   string // only those of this group
+	Limit   int    // 0: no limit
+	After   string // Page.Next of the page before
 }
 
 // A Page is some runs, and how to get the next page; "" is the end.

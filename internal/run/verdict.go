@@ -42,10 +42,25 @@ const (
 	NodeLost  Class = "lost"
 )
 
+// A FailureKind is what has failed.
+type FailureKind string
+
+// The kinds of failures.
+const (
+	OfTask       FailureKind = "task"
+	OfEarlyExit  FailureKind = "early" // a task that should not have ended, with code 0
+	OfRunLimit   FailureKind = "run-limit"
+	OfQueueLimit FailureKind = "queue-limit"
+	OfRendezvous FailureKind = "rendezvous"
+	OfStall      FailureKind = "stall"
+	OfNode       FailureKind = "node"    // what the tasks need is gone
+	OfRefusal    FailureKind = "refused" // a job that this muster does not know how to run
+)
+
 // A Failure is what ended an attempt.
 type Failure struct {
 	Attempt  int              `json:"attempt"`
-	Kind     string           `json:"kind"` // task, early, run-limit, queue-limit, rendezvous, stall, node, refused
+	Kind     FailureKind      `json:"kind"`
 	Task     *job.Task        `json:"task,omitempty"`
 	What     string           `json:"what"` // "exited with code 3", "raised ValueError: bad label"
 	At       time.Time        `json:"at,omitzero"`

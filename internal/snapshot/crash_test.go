@@ -21,19 +21,37 @@ import (
 const (
 	childStore = "SNAPSHOT_TEST_STORE"
 	childRoot  = "SNAPSHOT_TEST_ROOT"
-	childTimes = "SNAPSHOT_TEST_TIMES"
+	childTimes = "SNAPSHOT_TEST_TIMES" // once, for ever or prune
+	childStep  = "SNAPSHOT_TEST_STEP"  // after which it dies
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childStore); dir != "" {
-		os.Exit(child(&Store{Dir: dir}, os.Getenv(childRoot), os.Getenv(childTimes)))
+		s := &Store{Dir: dir, step: dieAt(step(os.Getenv(childStep)))}
+		os.Exit(child(s, os.Getenv(childRoot), os.Getenv(childTimes)))
 	}
 	os.Exit(m.Run())
 }
 
+func dieAt(last step) func(step) {
+	return func(at step) {
+		if at == last {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // the signal may take a moment
+		}
+	}
+}
+
 // child takes snapshots of root, prints an id for each, and forgets all
-// objects in between when it is to go on for ever.
+// content in between when it is to go on for ever.
 func child(s *Store, root, times string) int {
+	if times == "prune" {
+		if err := s.Prune(func(string) bool { return false }); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		return 0
+	}
 	for {
 		snap, err := s.Take(context.Background(), root, Options{})
 		if err != nil {
@@ -45,17 +63,18 @@ func child(s *Store, root, times string) int {
 			return 0
 		}
 		os.RemoveAll(filepath.Join(s.Dir, "objects"))
+		os.RemoveAll(s.packDir())
 	}
 }
 
-func startChild(t *testing.T, s *Store, root, times string) (*exec.Cmd, *bufio.Scanner) {
+func startChild(t *testing.T, s *Store, root, times string, env ...string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), childStore+"="+s.Dir, childRoot+"="+root, childTimes+"="+times)
+	cmd.Env = append(append(os.Environ(), env...), childStore+"="+s.Dir, childRoot+"="+root, childTimes+"="+times)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -127,16 +146,102 @@ func TestKilledInTheMiddle(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd.Wait()
-		for _, o := range objects(t, s) {
-			text, err := os.ReadFile(o)
-			if name := filepath.Base(filepath.Dir(o)) + filepath.Base(o); err != nil || sum(text) != name {
-				t.Errorf("%s holds something else (%v)", o, err)
-			}
-		}
+		whole(t, s)
 	}
 	snap := take(t, s, dir)
 	if got, want := listing(t, extract(t, s, snap.ID)), listing(t, dir); !slices.Equal(got, want) {
 		t.Error("the copy differs")
+	}
+}
+
+// whole checks that all that the store shows is what its name says.
+func whole(t *testing.T, s *Store) {
+	t.Helper()
+	for _, o := range objects(t, s) {
+		text, err := os.ReadFile(o)
+		if name := filepath.Base(filepath.Dir(o)) + filepath.Base(o); err != nil || sum(text) != name {
+			t.Errorf("%s holds something else (%v)", o, err)
+		}
+	}
+	ps, err := s.packs()
+	if err != nil || len(ps.damaged) > 0 {
+		t.Fatalf("damaged packs: %q (%v)", ps.damaged, err)
+	}
+	defer ps.close()
+	for _, p := range ps.list {
+		for i := range p.index.len() {
+			if _, err := ps.read(p, p.index.record(i), nil); err != nil {
+				t.Errorf("record %d of %s: %v", i, p.name, err)
+			}
+		}
+	}
+}
+
+func TestKilledAtEachStep(t *testing.T) {
+	for _, c := range []struct {
+		files int
+		at    []step
+	}{
+		{300, []step{packBegun, packWritten, packNamed, manifestNamed}},
+		{few, []step{objectNamed, manifestNamed}},
+	} {
+		for _, at := range c.at {
+			t.Run(fmt.Sprintf("%s, %d files", at, c.files), func(t *testing.T) {
+				s, dir := newStore(t), many(t, c.files)
+				killedChild(t, s, dir, "once", at)
+				whole(t, s)
+				list, _ := os.ReadDir(filepath.Join(s.Dir, "manifests"))
+				if stored := len(list) == 1; stored != (at == manifestNamed) {
+					t.Errorf("%d manifests", len(list))
+				}
+				prune(t, s) // waste at most
+				whole(t, s)
+				snap := take(t, s, dir)
+				if got, want := listing(t, extract(t, s, snap.ID)), listing(t, dir); !slices.Equal(got, want) {
+					t.Error("the copy differs")
+				}
+			})
+		}
+	}
+}
+
+func TestPruneKilledAtEachStep(t *testing.T) {
+	for _, at := range []step{manifestRemoved, packBegun, packWritten, packNamed, packRemoved} {
+		t.Run(string(at), func(t *testing.T) {
+			s, dir := newStore(t), many(t, 300)
+			age(t, s, take(t, s, dir))
+			for i := range 200 { // more than half of the pack
+				if err := os.Remove(filepath.Join(dir, fmt.Sprintf("d%d", i%50), fmt.Sprintf("f%d.py", i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			young := take(t, s, dir)
+			killedChild(t, s, "", "prune", at)
+			whole(t, s)
+			for range 2 { // before and after the next one
+				if got, want := listing(t, extract(t, s, young.ID)), listing(t, dir); !slices.Equal(got, want) {
+					t.Error("the copy differs")
+				}
+				prune(t, s)
+			}
+			whole(t, s)
+			if n := packed(t, s); n != 100 {
+				t.Errorf("the packs hold %d files, want 100", n)
+			}
+		})
+	}
+}
+
+// killedChild runs a child until it has killed itself.
+func killedChild(t *testing.T, s *Store, root, times string, at step) {
+	t.Helper()
+	cmd, out := startChild(t, s, root, times, childStep+"="+string(at))
+	for out.Scan() {
+		t.Log(out.Text())
+	}
+	_ = cmd.Wait()
+	if !cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+		t.Fatalf("the child ended by itself: %v", cmd.ProcessState)
 	}
 }
 

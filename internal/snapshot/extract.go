@@ -1,13 +1,8 @@
 package snapshot
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -94,13 +89,7 @@ func (s *Store) fill(ctx context.Context, dir string, entries []entry) error {
 	if err := makeDirs(root, entries); err != nil {
 		return fmt.Errorf("copy the code: %w", err)
 	}
-	err = each(ctx, len(entries), func(ctx context.Context, i int) error {
-		if !entries[i].isFile() {
-			return nil
-		}
-		return s.copyOut(ctx, root, entries[i])
-	})
-	if err != nil {
+	if err := s.copyAll(ctx, root, entries); err != nil {
 		return err
 	}
 	for _, e := range entries {
@@ -130,57 +119,6 @@ func makeDirs(root *os.Root, entries []entry) error {
 		last = dir
 	}
 	return nil
-}
-
-// copyOut writes one file and checks its content on the way.
-func (s *Store) copyOut(ctx context.Context, root *os.Root, e entry) error {
-	src, err := os.Open(s.object(e.Sum))
-	if errors.Is(err, fs.ErrNotExist) {
-		return damaged(e)
-	}
-	if err != nil {
-		return fmt.Errorf("copy %s: %w", e.Path, err)
-	}
-	defer src.Close()
-	mode := fs.FileMode(0o644)
-	if e.Exec {
-		mode = 0o755
-	}
-	dst, err := root.OpenFile(e.Path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return fmt.Errorf("copy %s: %w", e.Path, err)
-	}
-	got, err := copyContent(ctx, dst, src, e.Size)
-	// The mode is part of the snapshot, whatever the umask.
-	if err := errors.Join(err, dst.Chmod(mode), dst.Close()); err != nil {
-		return fmt.Errorf("copy %s: %w", e.Path, err)
-	}
-	if got != e.Sum {
-		os.Remove(src.Name())
-		return damaged(e)
-	}
-	return nil
-}
-
-// copyContent copies src and returns the sum of what it wrote. A large file
-// shares its blocks with the original where the file system can do that.
-func copyContent(ctx context.Context, dst, src *os.File, size int64) (string, error) {
-	h := sha256.New()
-	if size <= small {
-		buf := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-		if _, err := buf.ReadFrom(src); err != nil {
-			return "", err
-		}
-		h.Write(buf.Bytes())
-		_, err := dst.Write(buf.Bytes())
-		return hex.EncodeToString(h.Sum(nil)), err
-	}
-	from, to := io.Reader(src), io.MultiWriter(h, dst)
-	if clone(dst, src) {
-		from, to = dst, h
-	}
-	_, err := io.Copy(to, ctxReader{ctx, from})
-	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 func damaged(e entry) error {

@@ -26,9 +26,10 @@ func (s *Store) Prune(keep func(id string) bool) error {
 		return fmt.Errorf("prune the code store: %w", err)
 	}
 	defer lock.Close()
+	sweep(filepath.Join(s.Dir, "tmp"), "take-")
 	used, err := s.pruneManifests(keep)
 	if err == nil {
-		err = s.pruneObjects(used)
+		err = errors.Join(s.pruneObjects(used), s.prunePacks(used), s.pruneSeen())
 	}
 	if err != nil {
 		return fmt.Errorf("prune the code store: %w", err)
@@ -36,9 +37,9 @@ func (s *Store) Prune(keep func(id string) bool) error {
 	return nil
 }
 
-// pruneManifests returns the objects of the snapshots that stay.
-func (s *Store) pruneManifests(keep func(id string) bool) (map[string]bool, error) {
-	used := map[string]bool{}
+// pruneManifests returns the content of the snapshots that stay.
+func (s *Store) pruneManifests(keep func(id string) bool) (map[digest]bool, error) {
+	used := map[digest]bool{}
 	list, err := readDir(filepath.Join(s.Dir, "manifests"))
 	if err != nil {
 		return nil, err
@@ -53,6 +54,7 @@ func (s *Store) pruneManifests(keep func(id string) bool) (map[string]bool, erro
 			if err := os.Remove(s.manifest(id)); err != nil {
 				return nil, err
 			}
+			s.reached(manifestRemoved)
 			continue
 		}
 		entries, err := s.read(id)
@@ -60,13 +62,15 @@ func (s *Store) pruneManifests(keep func(id string) bool) (map[string]bool, erro
 			return nil, err // its content is unknown, so none may go
 		}
 		for _, e := range entries {
-			used[e.Sum] = true
+			if e.isFile() {
+				used[parseSum(e.Sum)] = true
+			}
 		}
 	}
 	return used, nil
 }
 
-func (s *Store) pruneObjects(used map[string]bool) error {
+func (s *Store) pruneObjects(used map[digest]bool) error {
 	dirs, err := readDir(filepath.Join(s.Dir, "objects"))
 	if err != nil {
 		return err
@@ -77,7 +81,7 @@ func (s *Store) pruneObjects(used map[string]bool) error {
 			return err
 		}
 		for _, o := range list {
-			if used[d.Name()+o.Name()] {
+			if used[parseSum(d.Name()+o.Name())] {
 				continue
 			}
 			if err := os.Remove(filepath.Join(s.Dir, "objects", d.Name(), o.Name())); err != nil {

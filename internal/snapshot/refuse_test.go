@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -139,7 +140,10 @@ func TestChangingFile(t *testing.T) {
 		}
 		defer f.Close()
 		for _, was := range []int64{int64(size) - 5, int64(size) + 5} {
-			if _, err := w.content(context.Background(), f, was, newBuffer()); err != errChanged {
+			if _, err := f.Seek(0, io.SeekStart); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.read(context.Background(), f, was, new(buffer)); err != errChanged {
 				t.Errorf("a file of %d bytes that had %d: %v", size, was, err)
 			}
 		}

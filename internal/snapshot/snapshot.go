@@ -12,16 +12,44 @@ import (
 // A Store keeps snapshots in one folder. Several processes may use the same
 // folder at the same time. It holds
 //
-//	objects/ab/cdef…  the content of files, named by its SHA-256
+//	packs/NAME.pack   the content of many small files; see packHeader
+//	packs/NAME.pack.bad  what in it was found damaged
+//	objects/ab/cdef…  the content of one file, named by its SHA-256: of large
+//	                  ones, of small ones when few were new, and of all of
+//	                  them in stores from before there were packs
 //	manifests/ID      what a snapshot consists of, named by its SHA-256
+//	seen/FOLDER       what the files of a folder held; see seen
 //	tmp/              what is being written
 //	lock              shared by those who read and add, exclusive for Prune
 //
-// Nothing is flushed to the disk file by file: content is checked against its
-// name when it is used, and what a power cut has damaged is dropped then, so
-// that the next Take writes it again.
+// Content comes before the manifest that names it, and everything appears
+// complete or not at all, so whoever is killed leaves nothing but waste.
+// Nothing is flushed to the disk: content is checked against its SHA-256 when
+// it is used, and what a power cut has damaged is dropped then, so that the
+// next Take writes it again.
 type Store struct {
 	Dir string
+
+	step func(step) // tests stop here or there; nil for none
+}
+
+// A step is one after which the store is different for others.
+type step string
+
+const (
+	packBegun       step = "pack begun"
+	packWritten     step = "pack written"
+	packNamed       step = "pack named"
+	objectNamed     step = "object named"
+	manifestNamed   step = "manifest named"
+	manifestRemoved step = "manifest removed"
+	packRemoved     step = "pack removed"
+)
+
+func (s *Store) reached(at step) {
+	if s.step != nil {
+		s.step(at)
+	}
 }
 
 // A Snapshot is a folder as it was.
@@ -47,6 +75,7 @@ type Options struct {
 	MaxFiles  int      // files, links and folders; 100,000
 	LargeOver int64    // larger files are listed in Snapshot.Large; 50 MB
 	Skip      []string // files and folders that stay out, such as the state folder
+	Committed bool     // it is a fresh checkout: .gitignore keeps nothing out, as all in it was committed
 }
 
 func (o Options) withDefaults() Options {
@@ -95,7 +124,9 @@ func (s *Store) Take(ctx context.Context, root string, o Options) (Snapshot, err
 		return Snapshot{}, fmt.Errorf("open the code store: %w", err)
 	}
 	defer w.close()
-	if err := w.addAll(ctx, t); err != nil {
+	was := s.loadSeen(t.real)
+	now, err := w.addAll(ctx, t, was)
+	if err != nil {
 		return Snapshot{}, err
 	}
 	text := encode(t.entries)
@@ -105,6 +136,8 @@ func (s *Store) Take(ctx context.Context, root string, o Options) (Snapshot, err
 	if err := w.put(s.manifest(snap.ID), text); err != nil {
 		return Snapshot{}, fmt.Errorf("store the list of files: %w", err)
 	}
+	s.reached(manifestNamed)
+	w.saveSeen(t.real, was, now)
 	return snap, nil
 }
 

@@ -26,7 +26,10 @@ var vcs = []string{".git", ".hg", ".svn", ".bzr", ".jj", ".sl", ".pijul", "_darc
 type tree struct {
 	root    string
 	entries []entry
-	files   []int // which entries are files
+	files   []int   // which entries are files
+	stamps  []stamp // of these files
+	real    string  // the root without links
+	dev     uint64  // the device whose stamps can be relied on; 0 for none
 }
 
 // name is the path of an entry as its owner would type it.
@@ -38,7 +41,8 @@ type walker struct {
 	ctx  context.Context
 	max  int
 	skip map[string]bool // absolute paths
-	real string          // the root without links
+
+	committed bool // see Options
 }
 
 // walk lists what belongs into a snapshot of root and checks all that can be
@@ -48,7 +52,7 @@ func walk(ctx context.Context, root string, o Options) (*tree, error) {
 	if err != nil {
 		return nil, &Error{Path: root, Text: "cannot be read", Err: bare(err)}
 	}
-	w := &walker{tree: tree{root: root}, ctx: ctx, max: o.MaxFiles, real: real, skip: map[string]bool{}}
+	w := &walker{tree: tree{root: root, real: real, dev: localDev(real)}, ctx: ctx, max: o.MaxFiles, committed: o.Committed, skip: map[string]bool{}}
 	for _, s := range o.Skip {
 		if s, err := resolve(s); err == nil {
 			w.skip[s] = true
@@ -111,7 +115,7 @@ func (w *walker) ignorer(dir string, above *ignorer, list []fs.DirEntry) (*ignor
 		at, ok := slices.BinarySearchFunc(list, name, func(d fs.DirEntry, n string) int {
 			return strings.Compare(d.Name(), n)
 		})
-		if !ok || !list[at].Type().IsRegular() {
+		if !ok || !list[at].Type().IsRegular() || w.committed && name == gitIgnore {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(w.real, dir, name))
@@ -148,7 +152,7 @@ func (w *walker) one(rel string, d fs.DirEntry, ig *ignorer) error {
 		if err != nil {
 			return w.unreadable(rel, err)
 		}
-		w.files = append(w.files, len(w.entries))
+		w.files, w.stamps = append(w.files, len(w.entries)), append(w.stamps, stampOf(info))
 		return w.add(entry{Path: rel, Size: info.Size(), Exec: info.Mode()&0o100 != 0})
 	}
 	return w.keepOut(rel, fmt.Sprintf("a %s, which a snapshot cannot hold", special(d.Type())), "move it elsewhere")

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -75,29 +74,24 @@ func stored(before, after run.Run) (Change, error) {
 }
 
 // ApplyAll works out what change does to the runs stored as bodies, and returns
-// only what it changed.
-func ApplyAll(bodies [][]byte, change func([]*run.Run) error) ([]Change, error) {
+// only what it changed. It does not look for that by itself: thousands may wait.
+func ApplyAll(bodies [][]byte, change func([]*run.Run) ([]*run.Run, error)) ([]Change, error) {
 	runs := make([]*run.Run, len(bodies))
+	bodyOf := make(map[*run.Run][]byte, len(bodies))
 	for i, body := range bodies {
 		r, err := Decode(body)
 		if err != nil {
 			return nil, err
 		}
-		runs[i] = &r
+		runs[i], bodyOf[&r] = &r, body
 	}
-	if err := change(runs); err != nil {
+	named, err := change(runs)
+	if err != nil {
 		return nil, err
 	}
 	var changed []Change
-	for i, after := range runs {
-		body, err := Encode(*after)
-		if err != nil {
-			return nil, err
-		}
-		if bytes.Equal(body, bodies[i]) {
-			continue
-		}
-		c, err := Apply(bodies[i], func(r *run.Run) error { *r = *after; return nil })
+	for _, after := range named {
+		c, err := Apply(bodyOf[after], func(r *run.Run) error { *r = *after; return nil })
 		if err != nil {
 			return nil, err
 		}

@@ -36,8 +36,9 @@ type Store interface {
 
 	// UpdateActive changes any of the runs that have not ended, in one
 	// transaction: what is shared among runs is given out here. change gets
-	// them oldest first, and the rules of Update hold; it may not end a run.
-	UpdateActive(ctx context.Context, change func([]*run.Run) error) error
+	// them oldest first and returns those that it changed; the others stay as
+	// they were. The rules of Update hold; it may not end a run.
+	UpdateActive(ctx context.Context, change func([]*run.Run) (changed []*run.Run, err error)) error
 
 	// Delete removes a run, ended or not. One that is not there is NotFound.
 	Delete(ctx context.Context, id string) error

@@ -75,7 +75,7 @@ func (s *situation) goOnEnding() {
 // accounted says that the cause can be chosen: it is no task's failure, or all
 // have ended, or time is up.
 func (s *situation) accounted() bool {
-	return s.p.Ending != run.ToFail || s.p.Failure.Kind != kindTask || s.open == 0 || s.due(s.p.EndingSince+settle)
+	return s.p.Ending != run.ToFail || s.p.Failure.Kind != run.OfTask || s.open == 0 || s.due(s.p.EndingSince+settle)
 }
 
 // settleOutcome makes the verdict on the attempt final.
@@ -96,7 +96,7 @@ func (s *situation) settleOutcome() {
 func (s *situation) stoppedBy() string { return "stopped by " + orElse(s.r.Intent.By, "its user") }
 
 func (s *situation) settleFailure() {
-	if f := s.choose(); f != nil && s.p.Failure.Kind == kindTask {
+	if f := s.choose(); f != nil && s.p.Failure.Kind == run.OfTask {
 		f.Attempt = s.r.Attempt
 		s.p.Failure = f
 	}

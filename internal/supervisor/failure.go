@@ -31,24 +31,12 @@ func (s *situation) fails(looks ...func() *run.Failure) bool {
 	return false
 }
 
-// The kinds of failure.
-const (
-	kindTask       = "task"
-	kindEarly      = "early"
-	kindRun        = "run-limit"
-	kindQueue      = "queue-limit"
-	kindRendezvous = "rendezvous"
-	kindStall      = "stall"
-	kindNode       = "node"
-	kindRefused    = "refused"
-)
-
 // trouble is what keeps the node itself from going on.
 func (s *situation) trouble() *run.Failure {
 	if s.seen.Trouble == "" {
 		return nil
 	}
-	return &run.Failure{Kind: kindNode, What: s.seen.Trouble, At: s.tick.Now, Class: run.Permanent, Why: "the node cannot go on"}
+	return &run.Failure{Kind: run.OfNode, What: s.seen.Trouble, At: s.tick.Now, Class: run.Permanent, Why: "the node cannot go on"}
 }
 
 // earlyExit is a task that has ended, well but too early: a helper, after a
@@ -78,7 +66,7 @@ func (s *situation) earlyExit() *run.Failure {
 
 func (s *situation) tooEarly(i engine.Instance, why string) *run.Failure {
 	f := s.ofInstance(i)
-	f.Kind, f.What, f.Why = kindEarly, "exited with code 0 "+why, "the program ended by itself"
+	f.Kind, f.What, f.Why = run.OfEarlyExit, "exited with code 0 "+why, "the program ended by itself"
 	return f
 }
 
@@ -91,7 +79,7 @@ func (s *situation) ofInstance(i engine.Instance) *run.Failure {
 		i.State = engine.Exited // what is told of its end is final
 	}
 	return &run.Failure{
-		Attempt: i.Attempt, Kind: kindTask, Task: &task, What: Describe(i), At: failedAt(i),
+		Attempt: i.Attempt, Kind: run.OfTask, Task: &task, What: Describe(i), At: failedAt(i),
 		Class: class, Why: why, Instance: &i,
 	}
 }

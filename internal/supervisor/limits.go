@@ -16,7 +16,7 @@ func (s *situation) runLimit() *run.Failure {
 		return nil
 	}
 	return &run.Failure{
-		Kind: kindRun, At: s.tick.Now, Class: run.Permanent, Why: "the limit is for all attempts together",
+		Kind: run.OfRunLimit, At: s.tick.Now, Class: run.Permanent, Why: "the limit is for all attempts together",
 		What: fmt.Sprintf("the run took longer than limits.run, %s", limit),
 	}
 }
@@ -32,7 +32,7 @@ func (s *situation) queueLimit() *run.Failure {
 	if s.r.Reason != "" {
 		what += ": " + s.r.Reason
 	}
-	return &run.Failure{Kind: kindQueue, At: s.tick.Now, Class: run.Retryable, Why: "there may be room later", What: what}
+	return &run.Failure{Kind: run.OfQueueLimit, At: s.tick.Now, Class: run.Retryable, Why: "there may be room later", What: what}
 }
 
 // rendezvousLimit is a gang whose tasks do not find each other in time.
@@ -49,7 +49,7 @@ func (s *situation) rendezvousLimit() *run.Failure {
 		return nil
 	}
 	return &run.Failure{
-		Kind: kindRendezvous, Missing: missing, At: s.tick.Now, Class: run.Retryable, Why: "it may go better the next time",
+		Kind: run.OfRendezvous, Missing: missing, At: s.tick.Now, Class: run.Retryable, Why: "it may go better the next time",
 		What: fmt.Sprintf("%s did not join the others within limits.rendezvous, %s", names(missing), job.Duration(limit)),
 	}
 }
@@ -82,7 +82,7 @@ func (s *situation) stall() *run.Failure {
 		return nil
 	}
 	f := s.ofInstance(longest)
-	f.Kind, f.At, f.Class, f.Why = kindStall, s.tick.Now, run.Retryable, "it may go better the next time"
+	f.Kind, f.At, f.Class, f.Why = run.OfStall, s.tick.Now, run.Retryable, "it may go better the next time"
 	f.What = fmt.Sprintf("was silent longest (%s, cpu %.0f%%), and no task wrote anything for limits.stall, %s",
 		longest.Usage.Silent.Round(time.Second), 100*longest.Usage.CPU, job.Duration(limit))
 	return f

@@ -1,7 +1,6 @@
 package supervisor
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -40,9 +39,7 @@ func (m *model) sorted(keep func(*engine.Instance) bool) []*engine.Instance {
 			all = append(all, i)
 		}
 	}
-	slices.SortFunc(all, func(a, b *engine.Instance) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), job.CompareTasks(a.Task, b.Task), cmp.Compare(a.Try, b.Try))
-	})
+	slices.SortFunc(all, func(a, b *engine.Instance) int { return job.CompareInstances(a.Instance, b.Instance) })
 	return all
 }
 

@@ -35,7 +35,7 @@ func (s *situation) renew() {
 func (s *situation) restartFor(f *run.Failure) restartKind {
 	s.renew()
 	switch f.Kind {
-	case kindRun, kindQueue, kindNode, kindRefused:
+	case run.OfRunLimit, run.OfQueueLimit, run.OfNode, run.OfRefusal:
 		return noRestart
 	}
 	if portTaken(f) && !s.p.Joined && s.p.FreeRetries < portRetries {
@@ -109,7 +109,7 @@ func backoff(r job.Restart, used int) time.Duration {
 // restartsAlone restarts the failed task, or its role, inside the attempt when
 // the job says so and may; the rest of the gang goes on.
 func (s *situation) restartsAlone(f *run.Failure) bool {
-	if f.Kind != kindTask && f.Kind != kindEarly || !s.facts.TakesBack {
+	if f.Kind != run.OfTask && f.Kind != run.OfEarlyExit || !s.facts.TakesBack {
 		return false
 	}
 	scope := s.r.Spec.ScopeOf(f.Task.Role)

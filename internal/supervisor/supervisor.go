@@ -152,7 +152,7 @@ func (s *situation) decide() {
 
 func (s *situation) proceed() {
 	if s.unknown != nil && s.r.Phase != run.Suspended {
-		s.beginEnding(run.ToFail, &run.Failure{Kind: kindRefused, What: s.unknown.Error(), At: s.tick.Now, Class: run.Permanent})
+		s.beginEnding(run.ToFail, &run.Failure{Kind: run.OfRefusal, What: s.unknown.Error(), At: s.tick.Now, Class: run.Permanent})
 		return
 	}
 	switch s.r.Phase {

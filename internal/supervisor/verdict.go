@@ -44,14 +44,14 @@ func stopCode(i run.Intent) int {
 // ours where no task decided.
 func failureExit(f *run.Failure) run.Exit {
 	switch f.Kind {
-	case kindRun, kindQueue, kindRendezvous, kindStall:
+	case run.OfRunLimit, run.OfQueueLimit, run.OfRendezvous, run.OfStall:
 		return run.Exit{Code: run.ExitLimit, By: "muster"}
-	case kindNode, kindRefused:
+	case run.OfNode, run.OfRefusal:
 		return run.Exit{Code: run.ExitRefused, By: "muster"}
 	}
 	i := f.Instance
 	switch {
-	case f.Kind == kindEarly || i == nil || f.Class == run.NodeLost:
+	case f.Kind == run.OfEarlyExit || i == nil || f.Class == run.NodeLost:
 		return run.Exit{Code: 1, By: "muster"}
 	case i.Cause == engine.ByLogLimit, i.Cause == engine.ByHealth:
 		return run.Exit{Code: run.ExitLimit, By: "muster"}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFailureExit(t *testing.T) {
-	of := func(kind string, d death) *run.Failure {
+	of := func(kind run.FailureKind, d death) *run.Failure {
 		f := &run.Failure{Kind: kind, Class: run.Permanent}
 		if d != nil {
 			i := ended(d)
@@ -23,23 +23,23 @@ func TestFailureExit(t *testing.T) {
 		f    *run.Failure
 		want run.Exit
 	}{
-		{"its own code", of(kindTask, exit(42)), run.Exit{Code: 42, By: "task"}},
-		{"a signal", of(kindTask, signal("KILL")), run.Exit{Code: 137, By: "task"}},
-		{"a real-time signal", of(kindTask, signal("signal 40")), run.Exit{Code: 168, By: "task"}},
-		{"out of memory", of(kindTask, oom), run.Exit{Code: 137, By: "task"}},
-		{"raised and hung", of(kindTask, raised(time.Second, true)), run.Exit{Code: 1, By: "task"}},
-		{"not found", of(kindTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 127 }), run.Exit{Code: 127, By: "task"}},
-		{"not executable", of(kindTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 126 }), run.Exit{Code: 126, By: "task"}},
-		{"lost", of(kindTask, lost), run.Exit{Code: 1, By: "muster"}},
-		{"unhealthy", of(kindTask, func(i *engine.Instance) { i.Cause = engine.ByHealth }), run.Exit{Code: 124, By: "muster"}},
-		{"too much output", of(kindTask, func(i *engine.Instance) { i.Cause = engine.ByLogLimit }), run.Exit{Code: 124, By: "muster"}},
-		{"too early", of(kindEarly, exit(0)), run.Exit{Code: 1, By: "muster"}},
-		{"run limit", of(kindRun, nil), run.Exit{Code: 124, By: "muster"}},
-		{"queue limit", of(kindQueue, nil), run.Exit{Code: 124, By: "muster"}},
-		{"rendezvous limit", of(kindRendezvous, nil), run.Exit{Code: 124, By: "muster"}},
-		{"stall limit", of(kindStall, exit(0)), run.Exit{Code: 124, By: "muster"}},
-		{"node", of(kindNode, nil), run.Exit{Code: 125, By: "muster"}},
-		{"refused", of(kindRefused, nil), run.Exit{Code: 125, By: "muster"}},
+		{"its own code", of(run.OfTask, exit(42)), run.Exit{Code: 42, By: "task"}},
+		{"a signal", of(run.OfTask, signal("KILL")), run.Exit{Code: 137, By: "task"}},
+		{"a real-time signal", of(run.OfTask, signal("signal 40")), run.Exit{Code: 168, By: "task"}},
+		{"out of memory", of(run.OfTask, oom), run.Exit{Code: 137, By: "task"}},
+		{"raised and hung", of(run.OfTask, raised(time.Second, true)), run.Exit{Code: 1, By: "task"}},
+		{"not found", of(run.OfTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 127 }), run.Exit{Code: 127, By: "task"}},
+		{"not executable", of(run.OfTask, func(i *engine.Instance) { i.Cause, i.Code = engine.StartFailed, 126 }), run.Exit{Code: 126, By: "task"}},
+		{"lost", of(run.OfTask, lost), run.Exit{Code: 1, By: "muster"}},
+		{"unhealthy", of(run.OfTask, func(i *engine.Instance) { i.Cause = engine.ByHealth }), run.Exit{Code: 124, By: "muster"}},
+		{"too much output", of(run.OfTask, func(i *engine.Instance) { i.Cause = engine.ByLogLimit }), run.Exit{Code: 124, By: "muster"}},
+		{"too early", of(run.OfEarlyExit, exit(0)), run.Exit{Code: 1, By: "muster"}},
+		{"run limit", of(run.OfRunLimit, nil), run.Exit{Code: 124, By: "muster"}},
+		{"queue limit", of(run.OfQueueLimit, nil), run.Exit{Code: 124, By: "muster"}},
+		{"rendezvous limit", of(run.OfRendezvous, nil), run.Exit{Code: 124, By: "muster"}},
+		{"stall limit", of(run.OfStall, exit(0)), run.Exit{Code: 124, By: "muster"}},
+		{"node", of(run.OfNode, nil), run.Exit{Code: 125, By: "muster"}},
+		{"refused", of(run.OfRefusal, nil), run.Exit{Code: 125, By: "muster"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := failureExit(c.f); got != c.want {

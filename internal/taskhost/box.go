@@ -76,13 +76,21 @@ func (h *host) boxCommand(t *task, image container.ImageConfig) (process.Command
 	if err != nil {
 		return process.Command{}, err
 	}
+	mounts := []engine.Mount{{Source: hookDir(dir), Path: hookDir(dir), ReadOnly: true}, {Source: filepath.Join(dir, HookName), Path: filepath.Join(dir, HookName)}}
+	if c.Ranks {
+		shared, err := meetingMounts(dir)
+		if err != nil {
+			return process.Command{}, err
+		}
+		mounts = append(mounts, shared...)
+	}
 	env := t.launch.Env
 	if v := image.Variable("PYTHONPATH"); v != "" && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PYTHONPATH=") }) {
 		env = append(slices.Clone(env), "PYTHONPATH="+v)
 	}
 	cmd, err := container.Box{
 		Run: h.run, Instance: t.seen.Instance, Launch: t.launch, Image: image, Env: hookEnv(env, dir, t.seen.Instance),
-		Mounts: []engine.Mount{{Source: hookDir(dir), Path: hookDir(dir), ReadOnly: true}, {Source: filepath.Join(dir, HookName), Path: filepath.Join(dir, HookName)}},
+		Mounts: mounts,
 		Exe:    exe, Socket: filepath.Join(container.Dir(dir), container.SocketName), EnvFile: filepath.Base(container.EnvFile(dir, t.box.name)),
 		UID: os.Getuid(), GID: os.Getgid(),
 	}.Command()
@@ -92,6 +100,18 @@ func (h *host) boxCommand(t *task, image container.ImageConfig) (process.Command
 	err = os.WriteFile(container.EnvFile(dir, t.box.name), cmd.EnvFile, 0o600)
 	// Podman takes a comma in a file's path for the end of it: from here it has none.
 	return process.Command{Argv: cmd.Argv, Env: cmd.Env, Dir: container.Dir(dir)}, err
+}
+
+// meetingMounts are what ranks in containers share: where they meet, and the
+// memory of this machine, which MPI takes them to have together. A launcher
+// reads in the journal how they ended.
+func meetingMounts(dir string) ([]engine.Mount, error) {
+	ranks, journal := filepath.Join(dir, RanksName), filepath.Join(dir, JournalName)
+	memory := filepath.Join(ranks, "shm")
+	if err := os.MkdirAll(memory, 0o700); err != nil {
+		return nil, err
+	}
+	return []engine.Mount{{Source: ranks, Path: ranks}, {Source: memory, Path: "/dev/shm"}, {Source: journal, Path: journal, ReadOnly: true}}, nil
 }
 
 // openDoor lets containers speak to us. Their users may differ from ours, so the

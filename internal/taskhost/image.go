@@ -58,10 +58,14 @@ func (h *host) inspect(c *engine.Container, missing func(answer)) {
 }
 
 func (h *host) pull(c *engine.Container) {
-	refused := func(a answer) {
-		h.haveImage(c, container.ImageConfig{}, fmt.Errorf("the image %s cannot be had: %s: %s", c.Image, c.Runtime.Kind, container.Complaint(a.stderr)))
+	refused := func(a answer) { h.haveImage(c, container.ImageConfig{}, container.Refusal(c, a.stderr)) }
+	p, err := container.NewPull(h.config.Dir, c)
+	if err != nil {
+		refused(answer{stderr: err.Error()})
+		return
 	}
-	h.aside(container.PullCommand(c), c.Runtime.Env, func(a answer) {
+	h.aside(p.Argv, p.Env, func(a answer) {
+		p.Done()
 		if !a.ok {
 			refused(a)
 			return

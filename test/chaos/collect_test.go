@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -26,12 +27,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func modified(path string) time.Time {
-	st, err := os.Stat(path)
+// fired is when somebody died at a crash point.
+func fired(path string) time.Time {
+	text, _ := os.Readlink(path)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return time.Time{}
 	}
-	return st.ModTime()
+	return time.Unix(0, n)
 }
 
 // collect reads everything that the checker wants to see of a run that should

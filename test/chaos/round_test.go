@@ -243,8 +243,7 @@ func (r *round) noteCrash() {
 	if r.noted || !exists(r.fired) {
 		return
 	}
-	// The kernel dates files by its last tick, which may be 10 ms old.
-	r.hist.Acts = append(r.hist.Acts, Act{Target: r.crasher, At: modified(r.fired).Add(10 * time.Millisecond), Hit: true})
+	r.hist.Acts = append(r.hist.Acts, Act{Target: r.crasher, At: fired(r.fired), Hit: true})
 	r.noted = true
 }
 

@@ -54,6 +54,7 @@ func onRuntime(t *testing.T, r *Runtime) {
 		"args alone keep the entrypoint":         entrypoint,
 		"an image that is not there":             noImage,
 		"privileged has to be allowed":           privileged,
+		"a registry that asks who one is":        registryLogin,
 		"nothing outlives the last who knows it": orphaned,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, r) })

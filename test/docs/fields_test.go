@@ -40,7 +40,7 @@ var sections = []section{
 		{"workers", "1", "short for `roles.worker.replicas`", ""},
 		{"servers", "0", "short for `roles.server.replicas` (tensorflow: `ps`)", ""},
 		{"roles", "what the framework implies", "roles that differ", ""},
-		{"code", "in place", "a folder that is frozen at submit; the tasks run in a copy of it", ""},
+		{"code", "in place", "a folder, or a commit of a repository, that is frozen at submit; the tasks run in a copy of it", ""},
 		{"inputs", "–", "put in place, read-only, before the start", ""},
 		{"outputs", "`$MUSTER_OUTPUT_DIR`", "what else is kept; a text is a `path`", ""},
 		{"checkpoint", "a folder of the run", "a folder of yours for `$MUSTER_CHECKPOINT_DIR`, from the file's, or in a volume: `NAME/sub`. It is made if it is not there, is never deleted, and is not listed by `muster files`", ""},
@@ -95,9 +95,9 @@ var sections = []section{
 		{"key", "`muster`", "tvm: the servers' key", ""},
 	}},
 	{title: "code", path: "file.code", fields: []fieldDoc{
-		{"path", "–", "the folder, from the file's; `.gitignore` and `.musterignore` hold, `.git` never comes along", ""},
-		{"git", "–", "a repository", "code: {git: 'https://example.org/x'}"},
-		{"ref", "–", "for `git`", "code: {git: 'https://example.org/x', ref: main}"},
+		{"path", "–", "the folder, from the file's; `.gitignore` and `.musterignore` hold, `.git` never comes along. With `git`, a folder in the repository", ""},
+		{"git", "–", "a repository: `https://…`, `ssh://…`, `HOST:PATH`, or a path; see [below](#code-from-a-repository)", ""},
+		{"ref", "the repository's HEAD", "for `git`: a branch, a tag or a commit", ""},
 	}},
 	{title: "inputs", path: "file.inputs", fields: []fieldDoc{
 		{"name", "the last part of `from`", "what it is called", ""},
@@ -153,7 +153,7 @@ var sections = []section{
 	{title: "image", path: "role.image", fields: []fieldDoc{
 		{"name", "–", "which", ""},
 		{"pull", "`missing`", "`missing`, `always`, `never`", ""},
-		{"auth", "–", "a secret for the registry. Not built yet: refused; use podman login or docker login", ""},
+		{"auth", "–", "the secret that is a login for the registry; see [containers](containers.md#images-behind-a-login)", ""},
 	}},
 	{title: "container", path: "role.container", fields: []fieldDoc{
 		{"user", "you", "uid or name", ""},

@@ -11,7 +11,7 @@ import (
 	"muster.dev/muster/internal/run"
 )
 
-func (b *bench) wantLimit(r run.Run, kind, words string) {
+func (b *bench) wantLimit(r run.Run, kind run.FailureKind, words string) {
 	b.Helper()
 	b.want(r, run.Failed, run.ExitLimit, "muster")
 	if f := r.Verdict.First; f == nil || f.Kind != kind || !strings.Contains(r.Verdict.Headline, words) {
@@ -23,7 +23,7 @@ func rendezvousLimit(b *bench) {
 	spec := b.job("torch", sizes{"worker": 3}, "only=worker-1", "forever", "join", "forever")
 	spec.Limits.Rendezvous = job.Duration(5 * time.Second)
 	r := b.try(spec)
-	b.wantLimit(r, "rendezvous", "worker-1 did not join the others within limits.rendezvous, 5s")
+	b.wantLimit(r, run.OfRendezvous, "worker-1 did not join the others within limits.rendezvous, 5s")
 	if m := r.Verdict.First.Missing; len(m) != 1 || m[0].String() != "worker-1" {
 		b.Errorf("missing: %v", m)
 	}
@@ -32,7 +32,7 @@ func rendezvousLimit(b *bench) {
 func stallLimit(b *bench) {
 	spec := b.job("plain", sizes{"worker": 2}, "only=worker-0", "sleep=300ms", "print=up", "forever")
 	spec.Limits.Stall = job.Duration(time.Second)
-	b.wantLimit(b.try(spec), "stall", "no task wrote anything for limits.stall, 1s")
+	b.wantLimit(b.try(spec), run.OfStall, "no task wrote anything for limits.stall, 1s")
 }
 
 func runLimit(b *bench) {
@@ -40,7 +40,7 @@ func runLimit(b *bench) {
 	spec.Limits.Run = job.Duration(time.Second)
 	spec.Restart.Limit = 5
 	r := b.try(spec)
-	b.wantLimit(r, "run-limit", "longer than limits.run, 1s")
+	b.wantLimit(r, run.OfRunLimit, "longer than limits.run, 1s")
 	if r.Attempt != 1 {
 		b.Errorf("attempt %d", r.Attempt)
 	}

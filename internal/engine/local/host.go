@@ -69,12 +69,15 @@ func (n *node) startNew() (*taskhost.Process, error) {
 
 // startIn starts a host in one isolation and greets it.
 func (n *node) startIn(iso taskhost.Isolation) (*taskhost.Process, error) {
-	h, err := taskhost.Start(n.e.config.Exe, n.run.Dir, iso, !n.run.Attached)
-	if err != nil {
-		return nil, err
+	h := n.takeWarm(iso)
+	if h == nil {
+		var err error
+		if h, err = taskhost.Start(n.e.config.Exe, n.run.Dir, iso, !n.run.Attached); err != nil {
+			return nil, err
+		}
 	}
 	crash.Point("local.before-greet")
-	err = n.greet(h.Conn, &h.Record)
+	err := n.greet(h.Conn, &h.Record)
 	crash.Point("local.greeted")
 	if err != nil {
 		_ = h.Conn.Close()

@@ -20,6 +20,7 @@ var (
 	_ engine.Engine          = (*Engine)(nil)
 	_ engine.LogReader       = (*Engine)(nil)
 	_ engine.ContainerEngine = (*Engine)(nil)
+	_ engine.Warmer          = (*Engine)(nil)
 )
 
 // An Engine runs tasks on this machine.

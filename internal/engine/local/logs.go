@@ -3,7 +3,6 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -103,8 +102,6 @@ func (e *Engine) Instances(run engine.Run) ([]job.Instance, error) {
 		i.Task = t
 		all = append(all, i)
 	}
-	slices.SortFunc(all, func(a, b job.Instance) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), job.CompareTasks(a.Task, b.Task), cmp.Compare(a.Try, b.Try))
-	})
+	slices.SortFunc(all, job.CompareInstances)
 	return all, nil
 }

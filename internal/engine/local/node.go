@@ -32,6 +32,7 @@ type node struct {
 	mu        sync.Mutex
 	host      *taskhost.Process // nil: none is alive
 	gone      chan struct{}     // closed when host is gone
+	warm      *warm             // started early; nil: none
 	instances map[job.Instance]engine.Instance
 	trouble   string
 	synced    bool
@@ -77,15 +78,7 @@ func (n *node) observed() (engine.Observed, error) {
 	if n.stale != nil {
 		return engine.Observed{}, n.stale
 	}
-	all := slices.SortedFunc(maps.Values(n.instances), func(a, b engine.Instance) int {
-		if a.Attempt != b.Attempt {
-			return a.Attempt - b.Attempt
-		}
-		if c := job.CompareTasks(a.Task, b.Task); c != 0 {
-			return c
-		}
-		return a.Try - b.Try
-	})
+	all := slices.SortedFunc(maps.Values(n.instances), func(a, b engine.Instance) int { return job.CompareInstances(a.Instance, b.Instance) })
 	return engine.Observed{Synced: n.synced, Instances: all, Trouble: n.trouble}, nil
 }
 

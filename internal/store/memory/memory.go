@@ -88,6 +88,7 @@ func (s *Store) List(ctx context.Context, q run.Query) (run.Page, error) {
 		switch {
 		case q.Active && r.Done():
 		case q.Name != "" && r.Spec.Name != q.Name:
+		case q.Grouped && r.Group == nil:
 		case q.Group != "" && store.GroupOf(r) != q.Group:
 		case q.After != "" && !after.Newer(store.MarkOf(r)):
 		default:
@@ -119,7 +120,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(*run.Run) err
 }
 
 // UpdateActive implements store.Store.
-func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) error) error {
+func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) ([]*run.Run, error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -57,6 +57,9 @@ func (s *Store) List(ctx context.Context, q run.Query) (run.Page, error) {
 	if err != nil {
 		return run.Page{}, err
 	}
+	if !q.Active && q.Group == "" { // owners ask for these
+		s.tidy(ctx)
+	}
 	return store.PageOf(runs, q), nil
 }
 
@@ -70,6 +73,9 @@ func selection(q run.Query) (string, []any, error) {
 	}
 	if q.Name != "" {
 		where, args = append(where, "name = ?"), append(args, q.Name)
+	}
+	if q.Grouped {
+		where = append(where, "grp <> ''")
 	}
 	if q.Group != "" {
 		where, args = append(where, "grp = ?"), append(args, q.Group)

@@ -12,6 +12,9 @@ import (
 // by reading and writing it.
 const schemaVersion = 2
 
+// applicationID says to programs that look at SQLite files whose this one is.
+const applicationID = "0x4d757374" // Must
+
 // schema: the columns beside body repeat what is searched for. written_by never
 // changes its form, as every older muster reads it.
 const schema = `
@@ -40,29 +43,42 @@ CREATE INDEX IF NOT EXISTS runs_group ON runs (grp, created, id) WHERE grp <> ''
 PRAGMA user_version = 2;
 `
 
-// prepare makes the open file usable. A file that is current costs one query.
+// prepare makes the open file usable. A file that is current costs few queries.
 func (s *Store) prepare(ctx context.Context, kind Kind, muster string) error {
 	return s.retry(ctx, func() error {
-		if kind == Network {
-			// Processes on two machines do not share the memory that the
-			// log needs, and the file may come from a local disk.
-			if err := s.setJournal(ctx, "DELETE"); err != nil {
-				return err
-			}
-		}
-		v, err := s.version(ctx)
-		switch {
-		case err != nil:
+		if err := s.bringUp(ctx, kind, muster); err != nil {
 			return err
-		case v > schemaVersion:
-			return s.tooNew(ctx, v)
-		case v == schemaVersion:
-			return nil
-		case v == 1:
-			return s.migrate(ctx)
 		}
-		return s.create(ctx, kind, muster)
+		var mode string
+		if err := s.db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil || mode != "wal" {
+			return err
+		}
+		s.log = true
+		_, err := s.db.ExecContext(ctx, "PRAGMA synchronous=NORMAL") // see settle
+		return err
 	})
+}
+
+func (s *Store) bringUp(ctx context.Context, kind Kind, muster string) error {
+	if kind == Network {
+		// Processes on two machines do not share the memory that the
+		// log needs, and the file may come from a local disk.
+		if err := s.setJournal(ctx, "DELETE"); err != nil {
+			return err
+		}
+	}
+	v, err := s.version(ctx)
+	switch {
+	case err != nil:
+		return err
+	case v > schemaVersion:
+		return s.tooNew(ctx, v)
+	case v == schemaVersion:
+		return nil
+	case v == 1:
+		return s.migrate(ctx)
+	}
+	return s.create(ctx, kind, muster)
 }
 
 func (s *Store) version(ctx context.Context) (v int, err error) {
@@ -81,7 +97,7 @@ func (s *Store) create(ctx context.Context, kind Kind, muster string) error {
 			return err
 		}
 	}
-	return s.transact(ctx, full, func(tx *sql.Tx) error {
+	return s.transact(ctx, always, func(tx *sql.Tx) error {
 		var v int
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v); err != nil || v > 0 {
 			return err // another process was faster
@@ -97,7 +113,7 @@ func (s *Store) create(ctx context.Context, kind Kind, muster string) error {
 // migrate takes a file of schema 1 to the present one. Some development versions
 // had the column already.
 func (s *Store) migrate(ctx context.Context) error {
-	return s.transact(ctx, full, func(tx *sql.Tx) error {
+	return s.transact(ctx, always, func(tx *sql.Tx) error {
 		var v, has int
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v); err != nil || v != 1 {
 			return err // another process was faster

@@ -35,6 +35,7 @@ type Store struct {
 	db       *sql.DB
 	path     string
 	patience time.Duration
+	log      bool // SQLite keeps a log beside the file, and does not wait for the disk
 
 	abandoned atomic.Bool
 }
@@ -55,8 +56,8 @@ func openOn(kind Kind, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, unusable(path, err)
 	}
-	// One connection, so that PRAGMA synchronous and the transaction after it
-	// meet on it, and so that goroutines queue here and not at the file lock.
+	// One connection, which has our settings; and goroutines queue here and not
+	// at the file lock. SQLite's own settings, should it be lost, only cost time.
 	db.SetMaxOpenConns(1)
 	s := &Store{db: db, path: path, patience: patience}
 	if err := s.prepare(context.Background(), kind, o.Version); err != nil {
@@ -85,7 +86,7 @@ func (s *Store) Abandon() { s.abandoned.Store(true) }
 func dsn(path string) string {
 	u := url.URL{Path: path}
 	return "file:" + u.EscapedPath() + "?_txlock=immediate&_error_rc=1&_busy_timeout=" + lockWait +
-		"&_pragma=wal_autocheckpoint(0)" // see trim
+		"&_pragma=wal_autocheckpoint(0)" // see settle
 }
 
 // creating makes sure that nobody in this process uses the file before the

@@ -140,7 +140,7 @@ func TestWaitsForALock(t *testing.T) {
 			if tries++; tries == 3 {
 				close(met)
 			}
-			return s.transact(t.Context(), normal, func(*sql.Tx) error { return nil })
+			return s.transact(t.Context(), never, func(*sql.Tx) error { return nil })
 		})
 	}()
 	<-met

@@ -9,18 +9,6 @@ import (
 	"muster.dev/muster/internal/store"
 )
 
-// The levels of PRAGMA synchronous. In log mode a normal commit does not wait
-// for the disk: it outlives the process but not the machine. A full one waits,
-// for all commits before it too.
-const (
-	normal = "NORMAL"
-	full   = "FULL"
-)
-
-// errEnds says that a change ends its run and so must be done again, fully
-// synchronous: the level cannot be raised inside a transaction.
-var errEnds = errors.New("change ends the run")
-
 // Create implements store.Store.
 func (s *Store) Create(ctx context.Context, runs ...run.Run) error {
 	bodies := make([][]byte, len(runs))
@@ -34,7 +22,7 @@ func (s *Store) Create(ctx context.Context, runs ...run.Run) error {
 		}
 	}
 	return s.retry(ctx, func() error {
-		return s.transact(ctx, full, func(tx *sql.Tx) error {
+		return s.transact(ctx, always, func(tx *sql.Tx) error {
 			for i, r := range runs {
 				if err := insert(ctx, tx, r, bodies[i]); err != nil {
 					return err
@@ -58,28 +46,22 @@ func insert(ctx context.Context, tx *sql.Tx, r run.Run, body []byte) error {
 
 // Update implements store.Store.
 func (s *Store) Update(ctx context.Context, id string, change func(*run.Run) error) (run.Run, error) {
-	c, err := s.update(ctx, normal, id, change)
-	if errors.Is(err, errEnds) {
-		c, err = s.update(ctx, full, id, change)
-	}
+	c, err := s.update(ctx, id, change)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = s.missing(ctx, id)
 	}
 	return c.After, err
 }
 
-func (s *Store) update(ctx context.Context, sync, id string, change func(*run.Run) error) (c store.Change, err error) {
+func (s *Store) update(ctx context.Context, id string, change func(*run.Run) error) (c store.Change, err error) {
 	err = s.retry(ctx, func() error {
-		return s.transact(ctx, sync, func(tx *sql.Tx) error {
+		return s.transact(ctx, func() bool { return c.Ends() }, func(tx *sql.Tx) error {
 			var body []byte
 			if err := tx.QueryRowContext(ctx, "SELECT body FROM runs WHERE id = ?", id).Scan(&body); err != nil {
 				return err
 			}
 			if c, err = store.Apply(body, change); err != nil || !c.Changed() {
 				return err
-			}
-			if c.Ends() && sync != full {
-				return errEnds
 			}
 			return save(ctx, tx, c)
 		})
@@ -91,14 +73,14 @@ func (s *Store) update(ctx context.Context, sync, id string, change func(*run.Ru
 }
 
 // UpdateActive implements store.Store.
-func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) error) error {
+func (s *Store) UpdateActive(ctx context.Context, change func([]*run.Run) ([]*run.Run, error)) error {
 	return s.retry(ctx, func() error {
-		return s.transact(ctx, normal, func(tx *sql.Tx) error {
+		return s.transact(ctx, never, func(tx *sql.Tx) error {
 			bodies, err := activeBodies(ctx, tx)
 			if err != nil {
 				return err
 			}
-			changed, err := store.ApplyAll(bodies, change)
+			changed, err := store.ApplyAll(bodies, change) // none of which ends
 			if err != nil {
 				return err
 			}
@@ -143,7 +125,7 @@ func save(ctx context.Context, tx *sql.Tx, c store.Change) error {
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	err := s.retry(ctx, func() error {
-		return s.transact(ctx, normal, func(tx *sql.Tx) error {
+		return s.transact(ctx, never, func(tx *sql.Tx) error {
 			n, err := affected(tx.ExecContext(ctx, "DELETE FROM runs WHERE id = ?", id))
 			if err == nil && n == 0 {
 				return sql.ErrNoRows
@@ -154,20 +136,24 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return s.missing(ctx, id)
 	}
+	if err == nil {
+		s.tidy(ctx)
+	}
 	return err
 }
 
+// Whether a commit has to outlive the machine, asked when it is made.
+func always() bool { return true }
+func never() bool  { return false }
+
 // transact runs do in one transaction that is the only writer from its
-// beginning on, and commits it, with the given level of synchronous.
-func (s *Store) transact(ctx context.Context, sync string, do func(*sql.Tx) error) error {
+// beginning on, and commits it.
+func (s *Store) transact(ctx context.Context, durable func() bool, do func(*sql.Tx) error) error {
 	c, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	if _, err := c.ExecContext(ctx, "PRAGMA synchronous="+sync); err != nil {
-		return err
-	}
 	tx, err := c.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -179,8 +165,7 @@ func (s *Store) transact(ctx context.Context, sync string, do func(*sql.Tx) erro
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	s.trim(ctx, c, sync)
-	return nil
+	return s.settle(ctx, c, durable())
 }
 
 func affected(r sql.Result, err error) (int64, error) {

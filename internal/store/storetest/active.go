@@ -18,13 +18,13 @@ func activeTogether(t *testing.T, s store.Store) {
 		t.Fatal(err)
 	}
 	var seen []string
-	err := s.UpdateActive(t.Context(), func(active []*run.Run) error {
+	err := s.UpdateActive(t.Context(), func(active []*run.Run) ([]*run.Run, error) {
 		seen = nil
 		for _, r := range active {
 			seen = append(seen, r.ID)
 			r.Grant = &run.Grant{Slots: 1}
 		}
-		return nil
+		return active, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -37,20 +37,35 @@ func activeTogether(t *testing.T, s store.Store) {
 	}
 }
 
+// activeNamed: only what change says it has changed is stored.
+func activeNamed(t *testing.T, s store.Store) {
+	create(t, s, Sample(1, "a"), Sample(2, "b"))
+	err := s.UpdateActive(t.Context(), func(active []*run.Run) ([]*run.Run, error) {
+		active[0].Reason, active[1].Reason = "tried", "changed"
+		return active[1:], nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := get(t, s, "a-00001"), get(t, s, "b-00002"); a.Reason != "" || b.Reason != "changed" {
+		t.Errorf("reasons %q and %q", a.Reason, b.Reason)
+	}
+}
+
 func activeFails(t *testing.T, s store.Store) {
 	create(t, s, Sample(1, "a"), Sample(2, "b"))
 	stop := errors.New("stop")
-	err := s.UpdateActive(t.Context(), func(active []*run.Run) error {
+	err := s.UpdateActive(t.Context(), func(active []*run.Run) ([]*run.Run, error) {
 		active[0].Reason = "changed"
-		return stop
+		return active, stop
 	})
 	if !errors.Is(err, stop) {
 		t.Errorf("error %v, want the change's own", err)
 	}
-	err = s.UpdateActive(t.Context(), func(active []*run.Run) error {
+	err = s.UpdateActive(t.Context(), func(active []*run.Run) ([]*run.Run, error) {
 		active[0].Reason = "changed"
 		active[1].Fence = 0
-		return nil
+		return active, nil
 	})
 	wantKind(t, err, problem.Stale)
 	if r := get(t, s, "a-00001"); r.Reason != "" || r.Rev != 1 {
@@ -67,14 +82,14 @@ func activeRace(t *testing.T, s store.Store) {
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(func() {
-			err := s.UpdateActive(context.Background(), func(active []*run.Run) error {
+			err := s.UpdateActive(context.Background(), func(active []*run.Run) ([]*run.Run, error) {
 				for _, r := range active {
 					if r.Grant != nil {
-						return nil
+						return nil, nil
 					}
 				}
 				active[0].Grant = &run.Grant{Slots: 1}
-				return nil
+				return active[:1], nil
 			})
 			if err != nil {
 				t.Error(err)

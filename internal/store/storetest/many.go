@@ -2,7 +2,7 @@ package storetest
 
 import (
 	"fmt"
-	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -33,7 +33,7 @@ func all(t *testing.T, s store.Store, q run.Query) []string {
 
 func wantIDs(t *testing.T, got []string, want ...string) {
 	t.Helper()
-	if !reflect.DeepEqual(got, append([]string{}, want...)) {
+	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -140,5 +140,32 @@ func racingCreate(t *testing.T, s store.Store) {
 	}
 	if won != 1 {
 		t.Errorf("%d creators won", won)
+	}
+}
+
+// groups: runs can be asked for by their group, and for having one.
+func groups(t *testing.T, s store.Store) {
+	alone, one, other := Sample(1, "a"), Sample(2, "b"), Sample(3, "c")
+	one.Group, other.Group = &run.Group{ID: "night-1111"}, &run.Group{ID: "night-2222"}
+	create(t, s, alone, one, other)
+	for _, c := range []struct {
+		q    run.Query
+		want []string
+	}{
+		{run.Query{}, []string{"c-00003", "b-00002", "a-00001"}},
+		{run.Query{Grouped: true}, []string{"c-00003", "b-00002"}},
+		{run.Query{Grouped: true, Active: true, Limit: 1}, []string{"c-00003"}},
+		{run.Query{Group: "night-1111"}, []string{"b-00002"}},
+		{run.Query{Group: "night"}, nil},
+	} {
+		page, err := s.List(t.Context(), c.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, r := range page.Runs {
+			ids = append(ids, r.ID)
+		}
+		wantIDs(t, ids, c.want...)
 	}
 }

@@ -41,6 +41,8 @@ func Run(t *testing.T, New func(t *testing.T) store.Store) {
 		{"one of many creators wins", racingCreate},
 		{"active runs change together", activeTogether},
 		{"active runs change together or not at all", activeFails},
+		{"active runs that nobody changed stay as they are", activeNamed},
+		{"runs are found by their group", groups},
 		{"one thing is given to one run", activeRace},
 		{"an ended context ends the call", canceled},
 	} {

@@ -20,7 +20,7 @@ import (
 // Where a container finds what is ours.
 const (
 	inside     = "/.muster"
-	initPath   = inside + "/init"
+	initPath   = engine.MusterInside
 	socketPath = inside + "/host"
 )
 
@@ -79,7 +79,7 @@ func (b Box) Command() (Command, error) {
 		[]string{c.Runtime.Path, "run", "--rm", "--name", Name(b.Run, b.Instance), "--label", runLabel + b.Run},
 		[]string{"--pull", "never", "--log-driver", "none", "--no-healthcheck", "--network", c.Network, "--env-file", b.EnvFile},
 		names, b.user(), b.limits(), b.devices(), mounts, b.security(), c.Options,
-		[]string{"--entrypoint", initPath, c.Image, InitCommand, b.Instance.String(), b.dir(), string(teardown)}, program,
+		[]string{"--entrypoint", initPath, c.Image, InitCommand}, b.pids(), []string{b.Instance.String(), b.dir(), string(teardown)}, program,
 	)
 	return Command{Argv: argv, Env: slices.Concat(c.Runtime.Env, values), EnvFile: file}, nil
 }
@@ -96,6 +96,15 @@ func (b Box) program() []string {
 		return slices.Concat(b.Image.Entrypoint, b.Launch.Argv)
 	}
 	return slices.Concat(b.Image.Entrypoint, b.Image.Cmd)
+}
+
+// pids has the programs of ranks begin at numbers of their own; their launcher
+// has the first ones.
+func (b Box) pids() []string {
+	if !b.Launch.Container.Ranks || b.Instance.Task.Role == "launcher" {
+		return nil
+	}
+	return []string{aboveOption, strconv.Itoa(abovePid(b.Instance.Task.Index))}
 }
 
 // dir is where the task works; "" is wherever the runtime puts it.
@@ -136,7 +145,7 @@ func (b Box) limits() (args []string) {
 	if n := b.Launch.CPUs; n > 0 {
 		args = append(args, "--cpus", strconv.FormatFloat(n, 'f', -1, 64))
 	}
-	if n := b.Launch.Container.Shm; n > 0 {
+	if n := b.Launch.Container.Shm; n > 0 && !b.Launch.Container.Ranks { // theirs is a folder
 		args = append(args, "--shm-size", strconv.FormatInt(n, 10))
 	}
 	return args

@@ -37,7 +37,7 @@ func Find(env []string, exe string) (*engine.Runtime, error) {
 	if chosen != "" {
 		return nil, problem.New(problem.Refused, "%s=%s: there is no such program", Variable, chosen).WithHint("%s", "podman, docker, or the path of one of them; "+direct)
 	}
-	return nil, problem.New(problem.Refused, "the job has an image, and there is neither podman nor docker on PATH").
+	return nil, problem.New(problem.Refused, "an image needs podman or docker, and neither is on PATH").
 		WithHint("%s", "on Debian: apt-get install podman catatonit; "+direct)
 }
 

@@ -44,7 +44,7 @@ func TestFind(t *testing.T) {
 		{"docker by name", both, "docker", "", engine.Docker, ""},
 		{"by path", "/nowhere", filepath.Join(both, "podman"), "", engine.Podman, ""},
 		{"docker that is podman", shim, "", "", engine.Podman, ""},
-		{"none", "/nowhere", "", "", "", "neither podman nor docker"},
+		{"none", "/nowhere", "", "", "", "an image needs podman or docker, and neither is on PATH"},
 		{"none by that name", only, "podman", "", "", "MUSTER_CONTAINER=podman: there is no such program"},
 		{"no daemon", broken, "", "", "", "Cannot connect to the Docker daemon"},
 		{"elsewhere", only, "", "DOCKER_HOST=ssh://there", "", "is not on this machine"},

@@ -36,11 +36,6 @@ func ParseImage(answer []byte) (ImageConfig, error) {
 	return c, nil
 }
 
-// PullCommand fetches an image.
-func PullCommand(c *engine.Container) []string {
-	return []string{c.Runtime.Path, "pull", "--quiet", c.Image}
-}
-
 // RemoveCommand ends and removes a container, whatever it is doing.
 func RemoveCommand(r engine.Runtime, name string) []string {
 	return []string{r.Path, "rm", "--force", "--volumes", name}

@@ -29,11 +29,12 @@ const ExitVariable = "MUSTER_EXIT_CODE"
 // it everything in there ends, and it ends when the host does: nothing of a run
 // outlives that.
 func Main(args []string) int {
+	above, args := takeAbove(args)
 	if len(args) < 4 {
 		fmt.Fprintln(os.Stderr, "muster box is started by muster itself, in a container")
 		return 2
 	}
-	i := &initial{task: args[0], dir: args[1], told: make(chan Message), probes: map[int]*probe{}}
+	i := &initial{task: args[0], dir: args[1], above: above, told: make(chan Message), probes: map[int]*probe{}}
 	if err := json.Unmarshal([]byte(args[2]), &i.teardown); err != nil {
 		fmt.Fprintln(os.Stderr, "muster box:", err)
 		return 2
@@ -51,6 +52,7 @@ func Main(args []string) int {
 // An initial is a first process.
 type initial struct {
 	task, dir string
+	above     int // where the program's process id shall be; 0: anywhere
 	teardown  *engine.Teardown
 	tell      *json.Encoder
 	told      chan Message // from the host; closed when it is gone
@@ -82,9 +84,7 @@ func (i *initial) run(argv []string) int {
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	i.reaper, i.overdue = process.NewReaper(), make(chan int, 16)
 	var err error
-	if i.spawner, err = process.NewSpawner(); err == nil {
-		i.pid, err = i.start(process.Command{Argv: argv, Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr})
-	}
+	i.pid, err = i.startProgram(argv)
 	if err != nil {
 		f := &NotBegun{126, err.Error()}
 		var se *process.StartError
@@ -119,6 +119,21 @@ func (i *initial) run(argv []string) int {
 			return i.exit
 		}
 	}
+}
+
+// startProgram starts the program, with a process id as it is wanted.
+func (i *initial) startProgram(argv []string) (pid int, err error) {
+	if i.spawner, err = process.NewSpawner(); err != nil {
+		return 0, err
+	}
+	if err := usePids(i.above); err != nil {
+		return 0, err
+	}
+	pid, err = i.start(process.Command{Argv: argv, Env: os.Environ(), Stdout: os.Stdout, Stderr: os.Stderr})
+	if err != nil {
+		return 0, err
+	}
+	return pid, fits(pid, i.above) // one that does not ends with us
 }
 
 func (i *initial) start(c process.Command) (int, error) {

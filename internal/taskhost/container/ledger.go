@@ -65,6 +65,9 @@ func Sweep(runDir, run string) error {
 	if err != nil {
 		return err
 	}
+	if err := sweepLogins(runDir); err != nil {
+		return err
+	}
 	runtimes := map[string]engine.Runtime{}
 	var names []string
 	for _, e := range entries {

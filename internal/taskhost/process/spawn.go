@@ -152,14 +152,23 @@ func lookPath(name, dir string, env []string) (string, error) {
 			path = v
 		}
 	}
+	unfit := ""
 	for _, d := range filepath.SplitList(path) {
 		if !filepath.IsAbs(d) {
 			d = filepath.Join(dir, d)
 		}
 		p := filepath.Join(d, name)
-		if st, err := os.Stat(p); err == nil && !st.IsDir() && st.Mode()&0o111 != 0 {
+		st, err := os.Stat(p)
+		switch {
+		case err != nil || st.IsDir():
+		case st.Mode()&0o111 != 0:
 			return p, nil
+		case unfit == "":
+			unfit = p
 		}
+	}
+	if unfit != "" {
+		return "", &StartError{126, unfit + ": not executable (chmod +x?)"}
 	}
 	return "", &StartError{127, name + ": not found in PATH"}
 }

@@ -56,6 +56,7 @@ func TestStartErrors(t *testing.T) {
 		{"not at its path", Command{Argv: []string{dir + "/none"}}, 127, "none: not found"},
 		{"not at its relative path", Command{Argv: []string{"./none"}, Dir: dir}, 127, dir + "/none: not found"},
 		{"not executable", Command{Argv: []string{file("data", "", 0o600)}}, 126, "not executable"},
+		{"not executable in PATH", Command{Argv: []string{"data"}, Env: path}, 126, dir + "/data: not executable"},
 		{"a folder", Command{Argv: []string{dir}}, 126, "not executable"},
 		{"not a program", Command{Argv: []string{file("text", "hello", 0o700)}}, 126, "not a program"},
 		{"no interpreter", Command{Argv: []string{file("script", "#!/no/such\n", 0o700)}}, 127, "interpreter"},
