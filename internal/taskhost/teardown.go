@@ -22,6 +22,7 @@ type aftermath struct {
 	was         int           // the same, also when it has ended
 	until       time.Duration // of the sampler's clock: then it is killed
 	late        bool          // it was
+	loud        bool          // because of its output
 }
 
 // tearDown begins a task's teardown when it is time to. It says whether that is
@@ -32,7 +33,9 @@ func (h *host) tearDown(t *task) bool {
 	case d == nil || t.after.done:
 		return false
 	case t.box != nil:
-		if t.box.said.Started != 0 {
+		if t.after.loud {
+			h.noteTeardown(t, container.TornDown{})
+		} else if t.box.said.Started != 0 {
 			t.note("its teardown did not end: its container did")
 		}
 		return false
@@ -73,7 +76,8 @@ func (h *host) clearing(t *task, limit time.Duration) {
 // watchTeardown dates what a teardown writes and holds it to its limits.
 func (h *host) watchTeardown(t *task) {
 	h.date(t)
-	if !h.over(t) && h.sampler.clock < t.after.until {
+	t.after.loud = t.after.loud || h.over(t)
+	if !t.after.loud && h.sampler.clock < t.after.until {
 		return
 	}
 	t.after.late = true
@@ -94,6 +98,8 @@ func (h *host) noteTeardown(t *task, d container.TornDown) {
 	switch {
 	case d.Failed != "":
 		t.note("its teardown could not be started: " + d.Failed)
+	case t.after.loud:
+		t.note("its teardown wrote more than logs.limit allows and was killed")
 	case d.Late:
 		t.note(fmt.Sprintf("its teardown did not end within %s and was killed", t.launch.Teardown.Limit))
 	case exitCode(d.Status) != 0:

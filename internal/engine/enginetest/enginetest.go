@@ -74,6 +74,7 @@ func cases() []try {
 		{"a teardown follows a setup that fails but no command that is not there", teardownWithoutProgram},
 		{"a teardown that fails is only noted", teardownFails},
 		{"a teardown that does not end is killed", teardownLate},
+		{"a teardown that writes too much is killed", teardownLoud},
 		{"the next attempt waits for the teardown", teardownFirst},
 		{"a task host killed during a teardown changes no verdict", teardownHostKilled},
 

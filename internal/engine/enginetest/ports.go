@@ -53,9 +53,7 @@ func servesOnPorts(b *bench) {
 		}
 		list := strings.ReplaceAll(strings.Trim(fmt.Sprint(i.Listen), "[]"), " ", ",")
 		want := fmt.Sprintf("MUSTER_PORT=%d\nMUSTER_PORTS=%s\nlistening on 127.0.0.1:%d\n", i.Listen[0], list, i.Listen[0])
-		if out := s.logs()[i.Task.String()+" stdout"]; out != want {
-			b.Errorf("%s wrote %q, want %q", i.Task, out, want)
-		}
+		b.await(fmt.Sprintf("%s to write %q", i.Task, want), func() bool { return s.logs()[i.Task.String()+" stdout"] == want })
 	}
 	if got := b.task(r, "api-0").Listen; len(got) != 2 || got[0] != number {
 		b.Errorf("api-0 has %v, and asked for %d", got, number)

@@ -132,3 +132,14 @@ func teardownHostKilled(b *bench) {
 		b.Errorf("%s", show(i))
 	}
 }
+
+func teardownLoud(b *bench) {
+	spec := b.job("plain", sizes{"worker": 1}, "print=done")
+	spec.Logs.Limit = 1 << 20
+	spec.Roles["worker"].Teardown = Binary("trainer") + " bytes=4M forever"
+	r := b.try(spec)
+	b.want(r, run.Succeeded, 0, "task")
+	if i := b.task(r, "worker-0"); i.Note != "its teardown wrote more than logs.limit allows and was killed" {
+		b.Errorf("%s", show(i))
+	}
+}
