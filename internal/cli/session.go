@@ -38,7 +38,15 @@ func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission,
 	if err != nil {
 		return err
 	}
+	a.printNotes(r)
 	return newSession(a, svc, r, true).follow(ctx, signals, run.LogQuery{Tasks: show, Tail: -1, Follow: true})
+}
+
+// printNotes tells what a person should know from the beginning.
+func (a *app) printNotes(r run.Run) {
+	for _, note := range r.Notes {
+		fmt.Fprintln(a.stderr, "muster: note: "+clean(note))
+	}
 }
 
 // submit submits a job, which may take a while when its code is fetched. What
@@ -215,6 +223,7 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 	}
 	fmt.Fprintln(a.stdout, r.ID)
 	fmt.Fprintln(a.stderr, "muster: "+headline(r))
+	a.printNotes(r)
 	if r, err = until(ctx, svc, r, underWay); err != nil {
 		return err
 	}

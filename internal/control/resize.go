@@ -37,5 +37,5 @@ func resize(r *run.Run, sizes map[string]int) error {
 	if fw, err := rendezvous.ByName(r.Spec.Framework.Name); err == nil {
 		list = append(list, fw.Check(&r.Spec)...)
 	}
-	return list.Err()
+	return append(list, portFaults(&r.Spec)...).Err()
 }

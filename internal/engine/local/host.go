@@ -308,6 +308,9 @@ func (n *node) conclude(rec *taskhost.Record) {
 		case i.State.Gone():
 		case i.State == engine.Holding:
 			delete(n.instances, k)
+		case i.State == engine.Clearing: // it is known how its program ended
+			i.State, i.Note = engine.Exited, "its teardown was cut short: its task host was killed"
+			n.instances[k] = i
 		default:
 			i.State, i.Cause, i.Ended = engine.Lost, engine.ByLoss, time.Now()
 			i.Detail = "its task host was killed"
