@@ -27,6 +27,7 @@ var table = []row{
 	{"internal/engine", []string{"internal/job"}, "an engine runs tasks; it knows nothing of runs, success or restarts"},
 	{"internal/run", []string{"internal/job", "internal/engine"}, "a run is a job and what an engine tells of it"},
 	{"internal/rendezvous", []string{"internal/job", "internal/engine", "internal/problem"}, "how tasks find each other is the same on every engine"},
+	{"internal/launch", slices.Concat(vocabulary, []string{"internal/rendezvous"}), "how a task is started follows from its run and its node; the machine of whoever asks has no say in it"},
 	{"internal/pool", vocabulary, "sharing out is decided purely, in whoever's transaction"},
 	{"internal/supervisor", slices.Concat(vocabulary, []string{"internal/rendezvous"}), "decisions are the same on every engine: the same code runs in our process, in a YARN master and in an operator"},
 	{"internal/report", slices.Concat(vocabulary, []string{"internal/ui", "internal/pool", "internal/rendezvous"}), "an explanation is made of the record alone, so that it can be made again later; what a run waits for is pool's to say, what its framework does rendezvous's"},
@@ -40,7 +41,7 @@ var table = []row{
 	{"internal/engine/...", slices.Concat(vocabulary, []string{"internal/crash", "internal/snapshot", "internal/taskhost/..."}), "an engine never imports another engine, supervisor or control"},
 	{"internal/run/servicetest", vocabulary, "the suite of run.Service must fit a remote service too"},
 	{"internal/control", slices.Concat(vocabulary, []string{
-		"internal/crash", "internal/git", "internal/pool", "internal/rendezvous", "internal/snapshot", "internal/store", "internal/supervisor", "internal/taskhost/process",
+		"internal/crash", "internal/git", "internal/launch", "internal/pool", "internal/rendezvous", "internal/snapshot", "internal/store", "internal/supervisor", "internal/taskhost/process",
 	}), "a control plane is given its engine and its store: it imports neither a concrete one nor the command line"},
 	{"internal/cli", []string{"internal/..."}, "only cli wires"},
 	{"internal/archtest", nil, "rules import nothing that they rule"},

@@ -46,7 +46,7 @@ func (e *scripted) Apply(_ context.Context, r engine.Run, want engine.Desired) e
 func (e *scripted) Watch(ctx context.Context, r engine.Run, seen func(engine.Observed) error) error {
 	for {
 		e.mu.Lock()
-		o := engine.Observed{Synced: true, Instances: e.seen[r.ID]}
+		o := engine.Observed{Synced: true, Instances: e.seen[r.ID], Nodes: map[string]engine.Node{"": {}}}
 		e.mu.Unlock()
 		if err := seen(o); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/supervisor"
@@ -24,7 +25,7 @@ type owner struct {
 	p        *Plane
 	lock     *lock
 	dir      string
-	launcher *launcher
+	launcher *launch.Launcher
 	nudges   chan struct{}
 
 	mu       sync.Mutex
@@ -104,11 +105,12 @@ func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
 		p: p, lock: l, dir: p.runDir(r.ID), run: r, stored: r, nudges: make(chan struct{}, 1),
 		watchers: map[chan struct{}]bool{}, done: make(chan struct{}), last: time.Now(), shown: time.Now(),
 	}
-	var err error
-	if o.launcher, err = newLauncher(o.dir, p.config.Exe); err != nil && !r.Done() {
+	v, err := readPrivate(o.dir)
+	if err != nil && !r.Done() {
 		// Nobody can start its tasks any more: it ends as failed, with that reason.
-		o.launcher, o.broken = &launcher{dir: o.dir}, "what the run was to be started with is gone: "+err.Error()
+		o.broken = "what the run was to be started with is gone: " + err.Error()
 	}
+	o.launcher = &launch.Launcher{Dir: o.dir, Private: v}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.owned[r.ID] = o
@@ -200,7 +202,7 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 		return d.Wake, nil
 	}
 	d.Want.Fence = o.run.Fence
-	if err := o.launcher.fill(&d.Run, o.seen, d.Want); err != nil {
+	if err := o.launcher.Fill(&d.Run, o.seen, d.Want); err != nil {
 		return time.Millisecond, o.failApply(err)
 	}
 	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) {

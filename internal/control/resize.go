@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
@@ -37,5 +38,5 @@ func resize(r *run.Run, sizes map[string]int) error {
 	if fw, err := rendezvous.ByName(r.Spec.Framework.Name); err == nil {
 		list = append(list, fw.Check(&r.Spec)...)
 	}
-	return append(list, portFaults(&r.Spec)...).Err()
+	return append(list, launch.Faults(&r.Spec)...).Err()
 }

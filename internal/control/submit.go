@@ -20,6 +20,7 @@ import (
 	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
@@ -99,7 +100,7 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 	}
 	dir := p.runDir(r.ID)
 	r.Origin.RunDir = dir
-	v := private{Env: rendezvous.Strip(s.Env), RoleEnv: s.RoleEnv}
+	v := launch.Private{Env: rendezvous.Strip(s.Env), RoleEnv: s.RoleEnv}
 	for _, step := range []func() error{
 		func() error { return p.findRuntime(&r, s.Env, &v) },
 		func() error { return makeRunDir(dir) },

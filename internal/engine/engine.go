@@ -74,6 +74,17 @@ type Capabilities struct {
 	Containers bool
 	GPUs       []string // devices, as CUDA_VISIBLE_DEVICES names them
 	Slots      int      // how many tasks may run at a time; 0 for any number
+	Node       Node     // what a plan takes nodes to be like
+}
+
+// A Node is what the launch of a task must know of the machine that its place
+// is on.
+type Node struct {
+	Exe    string `json:"exe"`   // our own program
+	Shell  string `json:"shell"` // runs scripts
+	Cores  int    `json:"cores"`
+	UID    int    `json:"uid"`              // whom tasks run as
+	Groups []int  `json:"groups,omitempty"` // that user's, besides the first
 }
 
 // A Run names a run to an engine and carries what its host needs from the start.
