@@ -29,15 +29,21 @@ func newView(screen *ui.Screen, r run.Run) *view {
 
 // headline is the first line of a run: what will run where, and from which code.
 func headline(r run.Run) string {
-	where := r.Engine
-	if where == "local" {
-		where = fmt.Sprintf("local: %d cores", runtime.NumCPU())
+	return fmt.Sprintf("%s   %s   %s", roles(r), whereLine(r), codeLine(r))
+}
+
+func whereLine(r run.Run) string {
+	if r.Engine == "local" {
+		return fmt.Sprintf("local: %d cores", runtime.NumCPU())
 	}
-	code := "code in place"
-	if r.Origin.Code != "" {
-		code = fmt.Sprintf("code %s %s", r.CodeName(), ui.ShortBytes(r.Origin.CodeSize))
+	return r.Engine
+}
+
+func codeLine(r run.Run) string {
+	if r.Origin.Code == "" {
+		return "code in place"
 	}
-	return fmt.Sprintf("%s   %s   %s", roles(r), where, code)
+	return fmt.Sprintf("code %s %s", r.CodeName(), ui.ShortBytes(r.Origin.CodeSize))
 }
 
 // roles is a run and what it consists of.

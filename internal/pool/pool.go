@@ -137,7 +137,7 @@ func (l *ledger) dependent(r *run.Run) string {
 		return "needs " + list(names)
 	}
 	if g := r.Group; g != nil && g.MaxParallel > 0 && l.group[g.ID] >= g.MaxParallel {
-		return fmt.Sprintf("%d jobs of its group run, max_parallel is %d", l.group[g.ID], g.MaxParallel)
+		return fmt.Sprintf("%d of its group run, max_parallel is %d", l.group[g.ID], g.MaxParallel)
 	}
 	return ""
 }
