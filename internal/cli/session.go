@@ -214,7 +214,10 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 		return err
 	}
 	fmt.Fprintln(a.stdout, r.ID)
-	fmt.Fprintln(a.stderr, "muster: "+headline(r))
+	fmt.Fprintln(a.stderr, "muster: "+clean(headline(r)))
+	for _, note := range r.Notes {
+		fmt.Fprintln(a.stderr, "muster: "+clean(note))
+	}
 	if r, err = until(ctx, svc, r, underWay); err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ type view struct {
 func newView(screen *ui.Screen, r run.Run) *view {
 	v := &view{screen: screen, style: screen.Style(ui.Err), begun: time.Now()}
 	v.print(headline(r))
+	for _, note := range r.Notes {
+		v.say(note)
+	}
 	return v
 }
 
@@ -77,7 +80,10 @@ func (v *view) show(r run.Run) {
 	}
 	line := plain(r)
 	if change == v.said {
-		line += fmt.Sprintf(", %s, last output %s", ui.Took(v.age(r)), ui.Ago(leastSilent(r)))
+		line += ", " + ui.Took(v.age(r))
+		if running(r.Tasks) > 0 {
+			line += ", last output " + ui.Ago(leastSilent(r))
+		}
 	}
 	v.said, v.saidAt = change, time.Now()
 	v.say(line)
