@@ -113,7 +113,7 @@ func groupLine(runs []run.Run) string {
 			codes = append(codes, code)
 		}
 	}
-	line := fmt.Sprintf("group %s: %s   %s", runs[0].Group.ID, counted(len(runs), "job"), whereLine(runs[0]))
+	line := fmt.Sprintf("group %s: %s   %s", runs[0].Group.ID, counted(len(runs), "job"), runs[0].Engine)
 	if len(codes) == 1 {
 		line += "   " + codes[0]
 	}

@@ -142,7 +142,7 @@ func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 	for _, r := range runs {
 		row := []string{r.ID, status(r), fmt.Sprintf("%d/%d", running(r.Tasks), len(r.Spec.Tasks())), attempts(r), ui.Age(now.Sub(r.Created)), tookSoFar(r, now), r.Engine}
 		if wide {
-			row = append(row, dash(r.Origin.Node), r.Spec.Framework.Name, gpusOf(r), codeOf(r), exitWord(r), dash(r.Origin.File))
+			row = append(row, dash(r.Origin.Node), r.Spec.Framework.Name, gpuWord(gpusOf(r)), codeOf(r), exitWord(r), dash(r.Origin.File))
 		}
 		rows = append(rows, append(row, reason(r)))
 	}
@@ -195,11 +195,15 @@ func codeOf(r run.Run) string {
 }
 
 // gpusOf is how many GPUs all tasks together ask for.
-func gpusOf(r run.Run) string {
+func gpusOf(r run.Run) int {
 	n := 0
 	for name, role := range r.Spec.Roles {
 		n += r.Spec.Replicas(name) * role.Resources.GPUs
 	}
+	return n
+}
+
+func gpuWord(n int) string {
 	if n == 0 {
 		return "-"
 	}

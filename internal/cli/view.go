@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,18 +36,36 @@ func headline(r run.Run) string {
 	return fmt.Sprintf("%s   %s   %s", roles(r), whereLine(r), codeLine(r))
 }
 
+// whereLine is the place, what of it the run takes for itself, and the images.
 func whereLine(r run.Run) string {
-	if r.Engine == "local" {
-		return fmt.Sprintf("local: %d cores", runtime.NumCPU())
+	where := r.Engine
+	if where == "local" {
+		where = fmt.Sprintf("local: %d cores", runtime.NumCPU())
 	}
-	return r.Engine
+	if n := gpusOf(r); n > 0 {
+		where += ", " + counted(n, "GPU")
+	}
+	var images []string
+	for _, name := range r.Spec.RoleNames() {
+		if image := r.Spec.Roles[name].Image; image != nil && !slices.Contains(images, image.Name) {
+			images = append(images, image.Name)
+		}
+	}
+	if len(images) > 0 {
+		where += ", in " + ui.Names(images, 2)
+	}
+	return where
 }
 
 func codeLine(r run.Run) string {
 	if r.Origin.Code == "" {
 		return "code in place"
 	}
-	return fmt.Sprintf("code %s %s", r.CodeName(), ui.ShortBytes(r.Origin.CodeSize))
+	size := ui.ShortBytes(r.Origin.CodeSize)
+	if r.Origin.CodeSize < 1000 {
+		size += "B"
+	}
+	return fmt.Sprintf("code %s %s", r.CodeName(), size)
 }
 
 // roles is a run and what it consists of.
