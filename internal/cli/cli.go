@@ -65,12 +65,11 @@ func newRoot(a *app) *cobra.Command {
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look:"},
 		&cobra.Group{ID: "write", Title: "Write job files:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.SetHelpCommandGroupID("other")
-	root.SetCompletionCommandGroupID("other")
 	for group, list := range map[string][]*cobra.Command{
 		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newResizeCommand(a), newRerunCommand(a), newRmCommand(a)},
 		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a), newFilesCommand(a), newCpCommand(a)},
 		"write": {newInitCommand(a), newValidateCommand(a), newPlanCommand(a), newSchemaCommand(a)},
-		"other": {newPruneCommand(a), newDoctorCommand(a), newManCommand(a), newVersionCommand(a)},
+		"other": {newPruneCommand(a), newCompletionCommand(a), newDoctorCommand(a), newManCommand(a), newVersionCommand(a)},
 	} {
 		for _, c := range list {
 			c.GroupID, c.Args = group, asUsage(c.Args)

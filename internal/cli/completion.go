@@ -17,6 +17,7 @@ func (a *app) completes(c *cobra.Command) {
 	switch {
 	case name == "cp":
 		c.ValidArgsFunction = a.completeFiles
+	case name == "completion":
 	case name == "init":
 		c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return onlyFirst(args, job.Frameworks), cobra.ShellCompDirectiveNoFileComp

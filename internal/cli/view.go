@@ -121,6 +121,8 @@ func plain(r run.Run) string {
 	switch {
 	case r.Phase == run.Succeeded:
 		return fmt.Sprintf("%s Succeeded in %s", r.ID, ui.Took(r.Took))
+	case r.Done() && r.Started.IsZero():
+		return fmt.Sprintf("%s %s: %s", r.ID, status(r), r.Reason)
 	case r.Done():
 		return fmt.Sprintf("%s %s after %s: %s", r.ID, status(r), ui.Took(r.Took), r.Reason)
 	}
