@@ -371,7 +371,11 @@ func overrideGPUs(s *run.Submission, n int) error {
 func faults(list []job.Fault) error {
 	var l problem.List
 	for _, f := range list {
-		l = append(l, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
+		e := &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text}
+		if near := problem.Nearest(f.Word, f.Known); near != "" && len(f.Word) < 64 {
+			e.Hint = "did you mean " + near + "?"
+		}
+		l = append(l, e)
 	}
 	return l.Err()
 }
