@@ -94,13 +94,46 @@ func bindVolumes(s *job.Spec, mounts []string) error {
 		for _, v := range known[name] {
 			v.Source = path
 		}
+		if firstPart(s.Checkpoint) == name {
+			s.Checkpoint = filepath.Join(path, strings.TrimPrefix(s.Checkpoint, name))
+		}
 	}
 	return nil
 }
 
+// resolveCheckpoint makes the path of a job's checkpoints absolute, unless it
+// begins with a volume that is only a name.
+func resolveCheckpoint(s *job.Spec, base string) error {
+	if s.Checkpoint == "" || slices.Contains(volumeNames(s), firstPart(s.Checkpoint)) {
+		return nil
+	}
+	path, err := atHome(s.Checkpoint)
+	s.Checkpoint = pathIn(base, path)
+	return err
+}
+
+// volumeNames are the volumes of a job that have no folder yet.
+func volumeNames(s *job.Spec) (names []string) {
+	for _, r := range s.Roles {
+		for _, v := range r.Volumes {
+			if isName(v.Source) {
+				names = append(names, v.Source)
+			}
+		}
+	}
+	return names
+}
+
+func isName(source string) bool { return source != "." && !strings.Contains(source, "/") }
+
+func firstPart(path string) string {
+	first, _, _ := strings.Cut(path, "/")
+	return first
+}
+
 // resolveVolume makes a volume's source absolute, unless it is a name.
 func resolveVolume(v *job.Volume, base string) error {
-	if v.Source != "." && !strings.Contains(v.Source, "/") {
+	if isName(v.Source) {
 		return nil
 	}
 	path, err := atHome(v.Source)

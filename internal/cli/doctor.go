@@ -39,7 +39,11 @@ func runDoctor(a *app, format string) error {
 		if !f.Good {
 			mark = ui.Warning
 		}
-		fmt.Fprintf(a.stdout, "%s %-11s %s\n", st.Mark(mark), f.What, clean(f.Text))
+		pad := "" // to the longest mark
+		if !st.Unicode && f.Good {
+			pad = "  "
+		}
+		fmt.Fprintf(a.stdout, "%s%s %-11s %s\n", st.Mark(mark), pad, f.What, clean(f.Text))
 	}
 	return nil
 }

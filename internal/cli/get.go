@@ -2,11 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/report"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/supervisor"
 	"muster.dev/muster/internal/ui"
@@ -51,8 +54,15 @@ func (a *app) drawRun(r run.Run, wide bool) string {
 	return fmt.Sprintf("%s\n%s\n%skept in %s\n", st.Table(psRows([]run.Run{r}, wide, time.Now())), st.Table(taskRows(r)), clean(code), r.Origin.RunDir)
 }
 
+// taskRows are the tasks of a run. Where they serve is only shown of those that
+// do.
 func taskRows(r run.Run) [][]string {
-	rows := [][]string{{"TASK", "STATE", "TRY", "PID", "STARTED", "TOOK", "CPU", "MEM", "HOW IT ENDED"}}
+	head := []string{"TASK", "STATE", "TRY", "PID", "STARTED", "TOOK", "CPU", "MEM", "HOW IT ENDED"}
+	serves := slices.ContainsFunc(r.Tasks, func(i engine.Instance) bool { return len(i.Listen) > 0 })
+	if serves {
+		head = slices.Insert(head, 2, "LISTENS ON")
+	}
+	rows := [][]string{head}
 	for _, i := range r.Tasks {
 		took, ended, cpu, mem := "-", "", "-", "-"
 		if !i.Started.IsZero() && !i.Ended.IsZero() {
@@ -60,12 +70,27 @@ func taskRows(r run.Run) [][]string {
 		}
 		if i.State.Gone() {
 			ended = supervisor.Describe(i)
+			if i.Note != "" {
+				ended += "; " + i.Note
+			}
 		} else if i.Usage.Memory > 0 {
 			cpu, mem = fmt.Sprintf("%.0f%%", 100*i.Usage.CPU), ui.ShortBytes(i.Usage.Memory)
 		}
-		rows = append(rows, []string{i.Task.String(), string(i.State), fmt.Sprintf("%d.%d", i.Attempt, i.Try), pid(i), started(i), took, cpu, mem, ended})
+		row := []string{i.Task.String(), string(i.State), fmt.Sprintf("%d.%d", i.Attempt, i.Try), pid(i), started(i), took, cpu, mem, ended}
+		if serves {
+			row = slices.Insert(row, 2, addresses(i))
+		}
+		rows = append(rows, row)
 	}
 	return rows
+}
+
+// addresses are where a task serves now.
+func addresses(i engine.Instance) string {
+	if i.State.Gone() || len(i.Listen) == 0 {
+		return "-"
+	}
+	return strings.Join(report.Addresses(i), " ")
 }
 
 func pid(i engine.Instance) string {

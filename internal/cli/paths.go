@@ -27,6 +27,9 @@ func resolvePaths(s *job.Spec, base string) error {
 			*to = pathIn(base, *to)
 		}
 	}
+	if err := resolveCheckpoint(s, base); err != nil {
+		return err
+	}
 	for _, r := range s.Roles {
 		if r.EnvFile != "" {
 			r.EnvFile = pathIn(base, r.EnvFile)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -151,6 +152,7 @@ func drawPlan(p run.Plan, needs map[string]string) string {
 		fmt.Fprintf(&b, "\n%s   %s\n", t.Task, placeWords(p.Run, t))
 		fact("setup", strings.Split(strings.TrimSpace(t.Setup), "\n")...)
 		fact("command", strings.Split(strings.TrimSpace(quoted(t.Command)), "\n")...)
+		fact("teardown", strings.Split(strings.TrimSpace(t.Teardown), "\n")...)
 		fact("in", t.Dir)
 		fact("env", t.Env...)
 	}
@@ -194,6 +196,9 @@ func inputWords(s *job.Spec) (lines []string) {
 
 func outputWords(s *job.Spec) []string {
 	lines := []string{"all in $MUSTER_OUTPUT_DIR"}
+	if s.Checkpoint != "" {
+		lines = append(lines, "checkpoints in "+s.Checkpoint+", which is yours to delete")
+	}
 	for _, o := range s.Outputs {
 		line := o.Path
 		if o.Env != "" {
@@ -259,6 +264,9 @@ func placeWords(r run.Run, t run.PlannedTask) string {
 	if t.Ports > 0 {
 		parts = append(parts, counted(t.Ports, "port"))
 	}
+	if len(t.Listen) > 0 {
+		parts = append(parts, "listens on "+listenWords(t.Listen))
+	}
 	if t.GPUs > 0 {
 		parts = append(parts, counted(t.GPUs, "GPU"))
 	}
@@ -269,6 +277,17 @@ func placeWords(r run.Run, t run.PlannedTask) string {
 		parts = append(parts, "memory "+res.Memory.String())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// listenWords lists ports of a job, some of which are only known later.
+func listenWords(ports []int) string {
+	words := make([]string, len(ports))
+	for i, p := range ports {
+		if words[i] = strconv.Itoa(p); p == 0 {
+			words[i] = "a free port"
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // quoted is a command as a shell would take it.

@@ -41,6 +41,13 @@ func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission,
 	return newSession(a, svc, r, true).follow(ctx, signals, run.LogQuery{Tasks: show, Tail: -1, Follow: true})
 }
 
+// printNotes tells what a person should know from the beginning.
+func (a *app) printNotes(r run.Run) {
+	for _, note := range r.Notes {
+		fmt.Fprintln(a.stderr, "muster: note: "+clean(note))
+	}
+}
+
 // submit submits a job, which may take a while when its code is fetched. What
 // asks us to end ends that; when it comes too late, it stops the run.
 func (a *app) submit(ctx context.Context, signals chan os.Signal, svc run.Service, s run.Submission) (run.Run, error) {
@@ -215,9 +222,7 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 	}
 	fmt.Fprintln(a.stdout, r.ID)
 	fmt.Fprintln(a.stderr, "muster: "+clean(headline(r)))
-	for _, note := range r.Notes {
-		fmt.Fprintln(a.stderr, "muster: "+clean(note))
-	}
+	a.printNotes(r)
 	if r, err = until(ctx, svc, r, underWay); err != nil {
 		return err
 	}

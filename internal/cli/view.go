@@ -26,7 +26,7 @@ func newView(screen *ui.Screen, r run.Run) *view {
 	v := &view{screen: screen, style: screen.Style(ui.Err), begun: time.Now()}
 	v.print(headline(r))
 	for _, note := range r.Notes {
-		v.say(note)
+		v.say("note: " + note)
 	}
 	return v
 }
@@ -161,7 +161,7 @@ func roleLine(role string, of []engine.Instance, replicas int, age time.Duration
 	for _, t := range of {
 		cpu += t.Usage.CPU
 		mem += t.Usage.Memory
-		if !t.State.Gone() && (silent < 0 || t.Usage.Silent < silent) {
+		if !t.Over() && (silent < 0 || t.Usage.Silent < silent) {
 			silent = t.Usage.Silent
 		}
 	}
@@ -178,7 +178,7 @@ func roleLine(role string, of []engine.Instance, replicas int, age time.Duration
 // stateWord is the state that most needs telling.
 func stateWord(of []engine.Instance) string {
 	word := "waiting"
-	for _, s := range []engine.State{engine.Exited, engine.Running, engine.Holding, engine.Starting, engine.Stopping, engine.Lost} {
+	for _, s := range []engine.State{engine.Exited, engine.Running, engine.Holding, engine.Starting, engine.Stopping, engine.Clearing, engine.Lost} {
 		for _, t := range of {
 			if t.State == s {
 				word = string(s)
@@ -201,7 +201,7 @@ func running(of []engine.Instance) int {
 func leastSilent(r run.Run) time.Duration {
 	least := time.Duration(-1)
 	for _, t := range r.Tasks {
-		if !t.State.Gone() && (least < 0 || t.Usage.Silent < least) {
+		if !t.Over() && (least < 0 || t.Usage.Silent < least) {
 			least = t.Usage.Silent
 		}
 	}

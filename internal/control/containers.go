@@ -117,13 +117,13 @@ func containerOf(r *job.Role) job.Container {
 const shellInImage = `[ -x /bin/bash ] && exec /bin/bash -e -c "$0"; exec /bin/sh -e -c "$0"`
 
 // contain puts a task into its role's image.
-func (l *launcher) contain(to *engine.Launch, r *run.Run, i job.Instance, plan rendezvous.Plan) {
-	role := r.Spec.Roles[i.Task.Role]
+func (l *launcher) contain(to *engine.Launch, r *run.Run, s start) {
+	role := r.Spec.Roles[s.Task.Role]
 	c := containerOf(role)
 	to.Container = &engine.Container{
 		Image: role.Image.Name, Pull: role.Image.Pull, Entrypoint: c.Entrypoint, Keep: role.Run == "" && role.Command == nil,
 		User: c.User, Groups: l.groups, Network: c.Network, Privileged: c.Privileged, Options: c.Options,
-		Mounts: l.mounts(r, i), Shm: int64(role.Resources.Shm), GPUs: devices(r.Grant, i.Task, plan),
+		Mounts: l.mounts(r, s.Instance), Shm: int64(role.Resources.Shm), GPUs: devices(r.Grant, s.Task, s.plan),
 	}
 	if l.private.Runtime != nil {
 		to.Container.Runtime = *l.private.Runtime
@@ -134,8 +134,8 @@ func (l *launcher) contain(to *engine.Launch, r *run.Run, i job.Instance, plan r
 	if role.Run != "" {
 		to.Argv = []string{"/bin/sh", "-c", shellInImage, role.Run}
 	}
-	if len(plan.Rank) > 0 {
-		to.Argv = l.asRank(engine.MusterInside, plan, slices.Concat(c.Entrypoint, to.Argv))
+	if len(s.plan.Rank) > 0 {
+		to.Argv = l.asRank(engine.MusterInside, s.plan, slices.Concat(c.Entrypoint, to.Argv))
 		to.Container.Ranks, to.Container.Entrypoint, to.Container.Keep = true, nil, false
 	}
 	if role.Workdir == "" && r.Origin.Code == "" {

@@ -95,7 +95,7 @@ func TestContain(t *testing.T) {
 		},
 	}
 	i := job.Instance{Task: job.Task{Role: "worker"}, Attempt: 1, Try: 1}
-	got := l.launch(r, i, rendezvous.Plan{Joined: &engine.Probe{Listen: 1}})
+	got := l.launch(r, start{Instance: i, plan: rendezvous.Plan{Joined: &engine.Probe{Listen: 1}}})
 	c := got.Container
 	if got.Dir != "" || c.Fallback != "/home/me" || c.Runtime.Kind != engine.Podman || c.Network != "host" || c.Shm != 1<<20 || c.Keep || got.Joined == nil {
 		t.Errorf("%+v %+v", got, c)
@@ -122,7 +122,7 @@ func TestContain(t *testing.T) {
 	}
 	role.Container = &job.Container{User: "nobody"}
 	r.Origin.Code = "abc"
-	got = l.launch(r, i, rendezvous.Plan{Joined: &engine.Probe{Listen: 1}})
+	got = l.launch(r, start{Instance: i, plan: rendezvous.Plan{Joined: &engine.Probe{Listen: 1}}})
 	if got.Joined != nil || got.Dir != filepath.Join(l.dir, codeDir) || got.Container.Fallback != "" {
 		t.Errorf("another user's container, with code: %+v", got)
 	}

@@ -23,8 +23,9 @@ const (
 	probeFailures = 3
 )
 
-// healthOf is how a role's tasks are probed; nil when they are not.
-func healthOf(r *job.Role) *engine.Health {
+// healthOf is how a task of a role that serves on these ports is probed; nil
+// when it is not.
+func healthOf(r *job.Role, listen []int) *engine.Health {
 	h := r.Health
 	if h == nil {
 		return nil
@@ -34,40 +35,51 @@ func healthOf(r *job.Role) *engine.Health {
 		Every: cmp.Or(h.Every.D(), probeEvery), Timeout: cmp.Or(h.Timeout.D(), probeTimeout),
 	}
 	if h.TCP != "" {
-		to.TCP, _ = probeAddress(h.TCP)
+		to.TCP, _ = probeAddress(h.TCP, listen)
 	}
 	if h.HTTP != "" {
-		to.HTTP, _ = probeURL(r)
+		to.HTTP, _ = probeURL(h.HTTP, listen)
 	}
 	return to
 }
 
-// probeAddress reads a port, or host:port.
-func probeAddress(text string) (string, *problem.Error) {
+// probeAddress reads a port, host:port, or ports[0], which is the first of the
+// role's ports, whatever its number is.
+func probeAddress(text string, listen []int) (string, *problem.Error) {
+	const forms = "tcp: 8080, tcp: HOST:8080, or tcp: ports[0], the first of the role's ports"
+	if item, ok := strings.CutPrefix(text, "ports["); ok {
+		n, err := strconv.Atoi(strings.TrimSuffix(item, "]"))
+		if err != nil || n < 0 || n >= len(listen) || text != fmt.Sprintf("ports[%d]", n) {
+			return "", problem.New(problem.Invalid, "%q is none of the role's %d ports", text, len(listen)).WithHint(forms)
+		}
+		return loopbackAt(listen[n]), nil
+	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
 		host, port = "127.0.0.1", text
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-		return "", problem.New(problem.Invalid, "%q is no port", text).WithHint("tcp: 8080, or tcp: HOST:8080")
+		return "", problem.New(problem.Invalid, "%q is no port", text).WithHint(forms)
 	}
 	return net.JoinHostPort(host, port), nil
 }
 
+func loopbackAt(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+
 // probeURL reads a URL, or a path that is asked for at the role's first port.
-func probeURL(r *job.Role) (string, *problem.Error) {
-	text := r.Health.HTTP
+func probeURL(text string, listen []int) (string, *problem.Error) {
+	full := text
 	if strings.HasPrefix(text, "/") {
-		if len(r.Ports) == 0 {
-			return "", problem.New(problem.Invalid, "a path alone needs the role's port").WithHint("ports: [8080], or http: http://127.0.0.1:8080%s", text)
+		if len(listen) == 0 {
+			return "", problem.New(problem.Invalid, "a path alone needs the role's port").WithHint("ports: [0] or ports: [8080], or http: http://127.0.0.1:8080%s", text)
 		}
-		text = fmt.Sprintf("http://127.0.0.1:%d%s", r.Ports[0], text)
+		full = "http://" + loopbackAt(listen[0]) + text
 	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(full)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return "", problem.New(problem.Invalid, "%q is no URL", r.Health.HTTP).WithHint("http: http://127.0.0.1:8080/healthz, or a path that begins with /")
+		return "", problem.New(problem.Invalid, "%q is no URL", text).WithHint("http: http://127.0.0.1:8080/healthz, or a path that begins with /")
 	}
-	return text, nil
+	return full, nil
 }
 
 // healthFaults lists the probes that cannot be made.
@@ -84,15 +96,12 @@ func healthFaults(s *job.Spec) (l problem.List) {
 			}
 		}
 		if r.Health.TCP != "" {
-			_, e := probeAddress(r.Health.TCP)
+			_, e := probeAddress(r.Health.TCP, r.Ports)
 			add("health.tcp", e)
 		}
 		if r.Health.HTTP != "" {
-			_, e := probeURL(r)
+			_, e := probeURL(r.Health.HTTP, r.Ports)
 			add("health.http", e)
-		}
-		if r.Image != nil && r.Health.Command != nil {
-			add("health.command", problem.New(problem.Refused, "a command inside a container is not supported yet").WithHint("tcp or http"))
 		}
 		if r.Image != nil && r.Health.Command == nil && containerOf(r).Network != "host" {
 			add("health", problem.New(problem.Refused, "a container with a network of its own cannot be reached from here").WithHint("network: host"))

@@ -49,16 +49,19 @@ func findShell() string {
 // holds its place.
 func (l *launcher) fill(r *run.Run, seen engine.Observed, want *engine.Desired) error {
 	cluster := rendezvous.Cluster{}
-	holding := map[job.Instance]bool{}
+	holding := map[job.Instance]engine.Instance{}
 	for _, i := range seen.Instances {
 		if i.Attempt == r.Attempt {
 			cluster[i.Task] = rendezvous.Member{Addr: i.Addr, Ports: i.Ports}
-			holding[i.Instance] = i.State == engine.Holding
+		}
+		if i.State == engine.Holding {
+			holding[i.Instance] = i
 		}
 	}
 	for n := range want.Tasks {
 		w := &want.Tasks[n]
-		if w.State != engine.Launched || !holding[w.Instance] {
+		place, held := holding[w.Instance]
+		if w.State != engine.Launched || !held {
 			continue
 		}
 		fw, err := rendezvous.ByName(r.Spec.Framework.Name)
@@ -69,26 +72,33 @@ func (l *launcher) fill(r *run.Run, seen engine.Observed, want *engine.Desired) 
 		if err != nil {
 			return err
 		}
-		w.Launch = l.launch(r, w.Instance, plan)
+		w.Launch = l.launch(r, start{w.Instance, plan, place.Listen})
 	}
 	return nil
 }
 
-func (l *launcher) launch(r *run.Run, i job.Instance, plan rendezvous.Plan) *engine.Launch {
-	role := r.Spec.Roles[i.Task.Role]
+// A start is what a task's launch depends on besides its run.
+type start struct {
+	job.Instance
+	plan   rendezvous.Plan
+	listen []int // the ports that it was given to serve on
+}
+
+func (l *launcher) launch(r *run.Run, s start) *engine.Launch {
+	role := r.Spec.Roles[s.Task.Role]
 	argv := l.argv(role)
-	if len(plan.Rank) > 0 && role.Image == nil {
-		argv = l.asRank(l.exe, plan, argv)
+	if len(s.plan.Rank) > 0 && role.Image == nil {
+		argv = l.asRank(l.exe, s.plan, argv)
 	}
 	share := role.PerReplica() // resources are a replica's
 	launch := &engine.Launch{
-		Argv: argv, Env: l.environ(r, i, plan), Dir: l.workdir(r, role), Joined: plan.Joined, Health: healthOf(role),
+		Argv: argv, Env: l.environ(r, s), Dir: l.workdir(r, role), Joined: s.plan.Joined, Health: healthOf(role, s.listen), Teardown: l.teardownOf(&r.Spec, s.Task),
 		Memory: int64(role.Resources.Memory) / int64(share), CPUs: role.Resources.CPUs / float64(share),
 	}
 	if role.Image != nil {
-		l.contain(launch, r, i, plan)
+		l.contain(launch, r, s)
 	}
-	setUp(launch, role)
+	setUp(launch, &r.Spec, s.Task)
 	return launch
 }
 
@@ -119,9 +129,9 @@ func (l *launcher) workdir(r *run.Run, role *job.Role) string {
 
 // environ is everything a task sees. What the user says wins over what we
 // suggest; what makes the rendezvous wins over all.
-func (l *launcher) environ(r *run.Run, i job.Instance, plan rendezvous.Plan) []string {
+func (l *launcher) environ(r *run.Run, s start) []string {
 	env := map[string]string{"PYTHONUNBUFFERED": "1"}
-	role := r.Spec.Roles[i.Task.Role]
+	role := r.Spec.Roles[s.Task.Role]
 	for _, kv := range l.private.Env {
 		if k, v, ok := strings.Cut(kv, "="); ok && role.Image == nil { // an image has its own
 			env[k] = v
@@ -131,15 +141,16 @@ func (l *launcher) environ(r *run.Run, i job.Instance, plan rendezvous.Plan) []s
 		env["OMP_NUM_THREADS"] = strconv.Itoa(l.threads(r, role))
 	}
 	maps.Copy(env, role.Env)
-	maps.Copy(env, l.private.RoleEnv[i.Task.Role])
-	if gpus := devices(r.Grant, i.Task, plan); len(gpus) > 0 {
+	maps.Copy(env, l.private.RoleEnv[s.Task.Role])
+	if gpus := devices(r.Grant, s.Task, s.plan); len(gpus) > 0 {
 		if role.Image != nil {
 			gpus = renumbered(gpus)
 		}
 		env["CUDA_VISIBLE_DEVICES"] = strings.Join(gpus, ",")
 	}
-	maps.Copy(env, l.own(r, i))
-	maps.Copy(env, plan.Env)
+	maps.Copy(env, l.own(r, s.Instance))
+	maps.Copy(env, portEnv(s.listen))
+	maps.Copy(env, s.plan.Env)
 	out := make([]string, 0, len(env))
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, k+"="+env[k])
@@ -185,7 +196,7 @@ func (l *launcher) own(r *run.Run, i job.Instance) map[string]string {
 		"MUSTER_TASK":           i.Task.String(),
 		"MUSTER_TASK_INDEX":     strconv.Itoa(i.Task.Index),
 		"MUSTER_OUTPUT_DIR":     filepath.Join(l.dir, outputsDir),
-		"MUSTER_CHECKPOINT_DIR": filepath.Join(l.dir, checkpoints),
+		"MUSTER_CHECKPOINT_DIR": checkpointDir(&r.Spec, l.dir),
 	}
 	if r.Group != nil {
 		env["MUSTER_GROUP"] = r.Group.ID

@@ -21,7 +21,7 @@ import (
 var _ run.Planner = (*Plane)(nil)
 
 // Plan implements run.Planner.
-func (p *Plane) Plan(_ context.Context, s run.Submission) (run.Plan, error) {
+func (p *Plane) Plan(ctx context.Context, s run.Submission) (run.Plan, error) {
 	if err := p.accept(&s); err != nil {
 		return run.Plan{}, err
 	}
@@ -39,6 +39,10 @@ func (p *Plane) Plan(_ context.Context, s run.Submission) (run.Plan, error) {
 		r.Grant.GPUs[t.String()] = slices.Repeat([]string{"<gpu>"}, r.Spec.GPUsOf(t))
 	}
 	plan := run.Plan{Run: r, Notes: unused(&r.Spec, caps.Name)}
+	if err := p.noteShared(ctx, &r); err != nil {
+		return run.Plan{}, err
+	}
+	plan.Notes = append(plan.Notes, r.Notes...)
 	var err error
 	plan.Tasks, err = p.planTasks(&r, s)
 	return plan, err
@@ -51,20 +55,7 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 	if err != nil {
 		return nil, err
 	}
-	cluster, ports := rendezvous.Cluster{}, []string{}
-	const first = 900000001
-	next := first
-	for _, t := range r.Spec.Tasks() {
-		m := rendezvous.Member{Addr: "127.0.0.1"}
-		n := fw.Ports(&r.Spec, t)
-		for i := range n {
-			m.Ports = append(m.Ports, next)
-			ports = append(ports, strconv.Itoa(next), portWords(t, i, n))
-			next++
-		}
-		cluster[t] = m
-	}
-	words := strings.NewReplacer(ports...)
+	cluster, listen, words := imagine(fw, &r.Spec)
 	l := &launcher{dir: r.Origin.RunDir, exe: p.config.Exe, private: p.masked(r, s), shell: findShell(), cores: runtime.NumCPU(), uid: os.Getuid()}
 	var tasks []run.PlannedTask
 	for _, t := range r.Spec.Tasks() {
@@ -72,10 +63,10 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 		if err != nil {
 			return nil, err
 		}
-		launch := l.launch(r, job.Instance{Task: t, Attempt: 1, Try: 1}, plan)
+		launch := l.launch(r, start{job.Instance{Task: t, Attempt: 1, Try: 1}, plan, listen[t]})
 		planned := run.PlannedTask{
-			Task: t.String(), Setup: r.Spec.Roles[t.Role].Setup, Command: afterSetup(launch.Argv), Dir: launch.Dir, Env: addedEnv(launch, s.Env),
-			Ports: len(cluster[t].Ports), GPUs: r.Spec.GPUsOf(t),
+			Task: t.String(), Setup: setupOf(launch), Teardown: r.Spec.Roles[t.Role].Teardown, Command: afterSetup(launch.Argv), Dir: launch.Dir, Env: addedEnv(launch, s.Env),
+			Ports: len(cluster[t].Ports), Listen: r.Spec.Roles[t.Role].Ports, GPUs: r.Spec.GPUsOf(t),
 		}
 		if launch.Container != nil {
 			planned.Image = launch.Container.Image
@@ -89,6 +80,33 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 		tasks = append(tasks, planned)
 	}
 	return tasks, nil
+}
+
+// imagine gives every task an address and ports, and says how to put those into
+// words.
+func imagine(fw rendezvous.Framework, s *job.Spec) (rendezvous.Cluster, map[job.Task][]int, *strings.Replacer) {
+	const first = 900000001
+	cluster, listen, words := rendezvous.Cluster{}, map[job.Task][]int{}, []string{}
+	next := func(name string) int {
+		port := first + len(words)/2
+		words = append(words, strconv.Itoa(port), name)
+		return port
+	}
+	for _, t := range s.Tasks() {
+		m := rendezvous.Member{Addr: "127.0.0.1"}
+		meet, own := fw.Ports(s, t), s.Roles[t.Role].Ports
+		for i := range meet {
+			m.Ports = append(m.Ports, next(portWords(t, i, meet+len(own))))
+		}
+		cluster[t] = m
+		for i, port := range own {
+			if port == 0 {
+				port = next(portWords(t, meet+i, meet+len(own)))
+			}
+			listen[t] = append(listen[t], port)
+		}
+	}
+	return cluster, listen, strings.NewReplacer(words...)
 }
 
 func portWords(t job.Task, i, n int) string {

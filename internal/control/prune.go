@@ -185,22 +185,3 @@ func (p *Plane) reuse(ctx context.Context, r *run.Run) error {
 	}
 	return p.code.Extract(ctx, r.Origin.Code, filepath.Join(p.runDir(r.ID), codeDir))
 }
-
-// inherit gives a run the checkpoints of one that has ended.
-func (p *Plane) inherit(ctx context.Context, r *run.Run, from string) error {
-	if from == "" {
-		return nil
-	}
-	old, err := p.config.Store.Get(ctx, from)
-	if err != nil {
-		return err
-	}
-	if !old.Done() {
-		return problem.New(problem.Conflict, "%s has not ended: %s", old.ID, old.Phase).WithHint("muster stop %s", old.ID)
-	}
-	err = copyTree(filepath.Join(p.runDir(old.ID), checkpoints), filepath.Join(p.runDir(r.ID), checkpoints))
-	if errors.Is(err, fs.ErrNotExist) {
-		return problem.New(problem.Refused, "%s has no checkpoints any more", old.ID)
-	}
-	return err
-}

@@ -38,7 +38,7 @@ func resize(r *run.Run, sizes map[string]int) error {
 	if fw, err := rendezvous.ByName(r.Spec.Framework.Name); err == nil {
 		list = append(list, fw.Check(&r.Spec)...)
 	}
-	if err := list.Err(); err != nil {
+	if err := append(list, portFaults(&r.Spec)...).Err(); err != nil {
 		return err
 	}
 	if m := r.Machine; m != nil {

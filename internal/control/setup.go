@@ -11,20 +11,29 @@ import (
 )
 
 // setupFirst runs its first argument as a script and then becomes the others,
-// so that signals and exit codes are the command's own. A setup that fails is
-// told where interpreters tell of their exceptions, with the code it ends with.
+// so that signals and exit codes are the command's own. How a setup ends is told
+// where interpreters tell of their exceptions: others may wait for it, and its
+// failure is not the command's.
 // It sets no variable: one of the same name would reach the command.
 const setupFirst = `( [ -x /bin/bash ] && exec /bin/bash -e -c "$1"; exec /bin/sh -e -c "$1" ) || {
 	set -- $?
 	printf '{"pid":%d,"task":"%s","stage":"setup","code":%d}\n' "$$" "$MUSTER_HOOK_TASK" "$1" >>"$MUSTER_HOOK_FILE" || echo "muster: setup failed with code $1" >&2
 	exit "$1"
 }
+{ printf '{"pid":%d,"task":"%s","stage":"setup"}\n' "$$" "$MUSTER_HOOK_TASK" >>"$MUSTER_HOOK_FILE"; } 2>/dev/null || :
 shift
 exec "$@"`
 
-// setUp puts a role's setup before a task's command.
-func setUp(to *engine.Launch, role *job.Role) {
+// setUp puts a role's setup before a task's command, or has that wait for the
+// first process of its replica, which does it for all. With an image every
+// process has a container of its own to be set up.
+func setUp(to *engine.Launch, s *job.Spec, t job.Task) {
+	role := s.Roles[t.Role]
 	if role.Setup == "" {
+		return
+	}
+	if all := s.ReplicaOf(t); role.Image == nil && len(all) > 0 && t != all[0] {
+		to.After = &all[0]
 		return
 	}
 	argv := to.Argv
@@ -43,18 +52,20 @@ func afterSetup(argv []string) []string {
 	return argv
 }
 
-// setupFaults lists the setups that cannot be run where they should be: once
-// before the first process of a replica, and next to it.
+// setupOf is the script that comes before a launch's command.
+func setupOf(l *engine.Launch) string {
+	if len(l.Argv) > 5 && l.Argv[2] == setupFirst {
+		return l.Argv[4]
+	}
+	return ""
+}
+
+// setupFaults lists the setups after which nobody knows what to run.
 func setupFaults(s *job.Spec) (l problem.List) {
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		if r.Setup == "" {
 			continue
-		}
-		if r.PerReplica() > 1 {
-			l = append(l, &problem.Error{
-				Kind: problem.Refused, Field: at + "setup", Text: "once for all processes of a replica is not supported yet", Hint: "procs: 1, or make it part of run",
-			})
 		}
 		if r.Image != nil && r.Run == "" && r.Command == nil && len(containerOf(r).Entrypoint) == 0 {
 			l = append(l, &problem.Error{

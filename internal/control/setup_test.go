@@ -29,13 +29,36 @@ func TestSetUp(t *testing.T) {
 		},
 	} {
 		l := c.launch
-		setUp(&l, &job.Role{Setup: c.setup})
+		setUp(&l, &job.Spec{Roles: map[string]*job.Role{"worker": {Setup: c.setup}}}, job.Task{Role: "worker"})
 		if !slices.Equal(l.Argv, c.want) || l.Container != nil && (l.Container.Keep || len(l.Container.Entrypoint) > 0) {
 			t.Errorf("%s: %q %+v, want %q", c.name, l.Argv, l.Container, c.want)
 		}
 		if got := afterSetup(l.Argv); !slices.Equal(got, c.want[len(c.want)-len(got):]) || slices.Contains(got, setupFirst) || len(got) == 0 {
 			t.Errorf("%s: after its setup it becomes %q", c.name, got)
 		}
+	}
+}
+
+// TestSetUpOnce: the first process of a replica does it for the others, unless
+// each has a container of its own.
+func TestSetUpOnce(t *testing.T) {
+	spec := &job.Spec{Roles: map[string]*job.Role{"worker": {Replicas: 2, Procs: "2", Setup: "x"}}}
+	for index, first := range []int{0, 0, 2, 2} {
+		task := job.Task{Role: "worker", Index: index}
+		l := engine.Launch{Argv: []string{"a"}}
+		setUp(&l, spec, task)
+		switch {
+		case index == first && (l.After != nil || setupOf(&l) != "x"):
+			t.Errorf("%s does not do it: %+v", task, l)
+		case index != first && (l.After == nil || l.After.Index != first || setupOf(&l) != ""):
+			t.Errorf("%s does not wait for worker-%d: %+v", task, first, l)
+		}
+	}
+	spec.Roles["worker"].Image = &job.Image{Name: "train:1"}
+	l := engine.Launch{Argv: []string{"a"}, Container: &engine.Container{}}
+	setUp(&l, spec, job.Task{Role: "worker", Index: 1})
+	if l.After != nil || setupOf(&l) != "x" {
+		t.Errorf("a container is not set up: %+v", l)
 	}
 }
 
@@ -48,7 +71,7 @@ func TestSetupFaults(t *testing.T) {
 	}{
 		{"no setup", job.Role{Procs: "2", Run: "a"}, ""},
 		{"a setup", job.Role{Setup: "x", Run: "a"}, ""},
-		{"several processes", job.Role{Setup: "x", Run: "a", Procs: "2"}, "procs: 1"},
+		{"several processes", job.Role{Setup: "x", Run: "a", Procs: "2"}, ""},
 		{"an image's own command", job.Role{Setup: "x", Image: image, Args: []string{"a"}}, "container.entrypoint"},
 		{"a command in an image", job.Role{Setup: "x", Image: image, Command: []string{"a"}}, ""},
 		{"another entrypoint", job.Role{Setup: "x", Image: image, Container: &job.Container{Entrypoint: []string{"a"}}}, ""},

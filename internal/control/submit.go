@@ -104,6 +104,8 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 		func() error { return p.findRuntime(&r, s.Env, &v) },
 		func() error { return makeRunDir(dir) },
 		func() error { return p.freeze(ctx, &r, s) },
+		func() error { return makeCheckpoint(&r.Spec) },
+		func() error { return p.noteShared(ctx, &r) },
 		func() error { return p.inherit(ctx, &r, s.Resume) },
 		func() error { return p.markExpiry(&r) },
 		func() error { return keepSecrets(dir, &r.Spec, s.Secrets, &v) },
@@ -295,5 +297,6 @@ func (p *Plane) accept(s *run.Submission) error {
 		return list
 	}
 	list = append(fw.Check(declared(s)), unsupported(&s.Spec, p.config.Engine.Capabilities())...)
+	list = append(list, checkpointFaults(&s.Spec, p.config.StateDir)...)
 	return append(list, containerFaults(&s.Spec, s.Origin)...).Err()
 }

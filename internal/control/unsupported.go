@@ -23,18 +23,15 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 			l = append(l, &problem.Error{Kind: problem.Refused, Field: field, Text: text, Hint: hint})
 		}
 	}
-	const later = "is not supported yet"
 	for name, secret := range s.Secrets {
 		refuse(secret.Kubernetes != "", "secrets."+name+".kubernetes", "there is no Kubernetes here", "take it from env or file")
 		refuse(filepath.IsAbs(secret.As) && !hasImage(s), "secrets."+name+".as", "an absolute path needs a container", "as: NAME, and the file is $MUSTER_SECRETS_DIR/NAME")
 	}
-	refuse(s.Checkpoint != "", "checkpoint", later, "use $MUSTER_CHECKPOINT_DIR")
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")
-		refuse(r.Teardown != "", at+"teardown", later, "make it part of run: trap 'COMMAND' EXIT")
 	}
-	return slices.Concat(l, setupFaults(s), healthFaults(s))
+	return slices.Concat(l, setupFaults(s), portFaults(s), healthFaults(s))
 }
 
 func hasImage(s *job.Spec) bool {

@@ -37,6 +37,7 @@ var Points = []string{
 	"host.start-journaled", // a start is in the journal and has not happened
 	"host.spawned",         // it has happened and is noted nowhere
 	"host.exit-seen",       // a task has ended, and the journal does not say so
+	"host.teardown",        // a task's program has ended, its teardown runs
 	"host.exit-journaled",  // the journal does, the owner does not know
 	"host.summoning",       // the owner is lost, a new one is not yet asked for
 	"local.before-sweep",   // the host is gone, what it left is not

@@ -107,7 +107,8 @@ type Desired struct {
 type Want struct {
 	Instance job.Instance  `json:"instance"`
 	State    WantState     `json:"state"`
-	Ports    int           `json:"ports,omitempty"`  // how many the place needs
+	Ports    int           `json:"ports,omitempty"`  // how many the place needs to meet the others
+	Listen   []int         `json:"listen,omitempty"` // ports that the task itself serves on; 0 for any free one
 	Launch   *Launch       `json:"launch,omitempty"` // for Launched
 	Signal   string        `json:"signal,omitempty"` // for Stopped
 	Grace    time.Duration `json:"grace,omitempty"`  // for Stopped; then it is killed
@@ -135,12 +136,32 @@ type Launch struct {
 	// Health says how the host can see that the task is well; nil: it never asks.
 	Health *Health `json:"health,omitempty"`
 
+	// After is a task of the same attempt that this one waits for: until its
+	// setup has succeeded. nil: it waits for none.
+	After *job.Task `json:"after,omitempty"`
+
+	// Teardown is run after the task's last process; nil for nothing.
+	Teardown *Teardown `json:"teardown,omitempty"`
+
 	Memory int64   `json:"memory,omitempty"` // bytes, 0 for no limit
 	CPUs   float64 `json:"cpus,omitempty"`
 
 	// Container is what the process is put into; nil for none. Dir is then ""
 	// when nobody has said where to work.
 	Container *Container `json:"container,omitempty"`
+}
+
+// A Teardown is a command that is run where a task ran, and as it did, once
+// nothing of the task is left; it then finds in MUSTER_EXIT_CODE how that ended.
+// What becomes of it changes nothing but the instance's note. It is not run for
+// a task whose program could not be started.
+type Teardown struct {
+	Argv  []string      `json:"argv"`
+	Limit time.Duration `json:"limit"` // then it is killed
+
+	// Replica are tasks that have it together: the last to end runs it. None:
+	// the task has it for itself.
+	Replica []job.Task `json:"replica,omitempty"`
 }
 
 // A Probe is evidence, seen from outside, that a task has joined the others:

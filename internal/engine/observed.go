@@ -26,6 +26,7 @@ const (
 	Starting State = "starting"
 	Running  State = "running"
 	Stopping State = "stopping"
+	Clearing State = "teardown" // its program has ended, with a cause; what comes after has not
 	Exited   State = "exited"
 	Lost     State = "lost"
 )
@@ -58,6 +59,11 @@ type Instance struct {
 	Ports []int  `json:"ports,omitempty"`
 	Pid   int    `json:"pid,omitempty"`
 
+	// Listen are the ports that the task serves on, in the order in which they
+	// were wanted; Taken is one that it was to have and could not be given.
+	Listen []int      `json:"listen,omitempty"`
+	Taken  *TakenPort `json:"taken,omitempty"`
+
 	Joined  bool      `json:"joined,omitempty"` // the probe has succeeded
 	Ready   bool      `json:"ready,omitempty"`  // its last health probe has succeeded
 	Started time.Time `json:"started,omitzero"`
@@ -67,6 +73,8 @@ type Instance struct {
 	Code   int    `json:"code"`             // for exit and start-failed
 	Signal string `json:"signal,omitempty"` // KILL, for signal and oom
 	Detail string `json:"detail,omitempty"` // evidence, in words
+
+	Note string `json:"note,omitempty"` // what else a person should know of it
 
 	// Asked says that we had asked it to stop before it ended.
 	Asked bool `json:"asked,omitempty"`
@@ -78,6 +86,12 @@ type Instance struct {
 	PortTaken bool `json:"port_taken,omitempty"`
 
 	Usage Usage `json:"usage,omitzero"`
+}
+
+// A TakenPort is a port that somebody else has.
+type TakenPort struct {
+	Port int    `json:"port"`
+	By   string `json:"by,omitempty"` // in words, as far as it can be known
 }
 
 // An Exception is what a program raised and did not catch.
@@ -100,7 +114,11 @@ type Usage struct {
 	Output int64         `json:"output,omitempty"` // bytes written
 }
 
-// Failed says that the instance is gone in a way that is no success.
+// Over says that the instance's program has ended, so that it is known how,
+// though what comes after it may not have.
+func (i Instance) Over() bool { return i.State.Gone() || i.State == Clearing }
+
+// Failed says that the instance's program has ended in a way that is no success.
 func (i Instance) Failed() bool {
-	return i.State == Lost || i.State == Exited && (i.Cause != ByExit || i.Code != 0)
+	return i.State == Lost || i.Over() && (i.Cause != ByExit || i.Code != 0)
 }

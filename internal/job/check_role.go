@@ -96,7 +96,7 @@ func (c checker) role(r *Role) {
 		c.in("volumes").item(i).volume(v)
 	}
 	for i, p := range r.Ports {
-		c.in("ports").item(i).between(p, 1, maxPort)
+		c.in("ports").item(i).between(p, 0, maxPort)
 	}
 	if r.Health != nil {
 		c.in("health").health(*r.Health)

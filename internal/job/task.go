@@ -106,6 +106,19 @@ func (s *Spec) Replicas(role string) int {
 	return 0
 }
 
+// ReplicaOf returns the tasks of a task's replica, itself among them; nil when
+// it is alone.
+func (s *Spec) ReplicaOf(t Task) (all []Task) {
+	n := s.Roles[t.Role].PerReplica()
+	if n == 1 {
+		return nil
+	}
+	for i := range n {
+		all = append(all, Task{t.Role, t.Index/n*n + i})
+	}
+	return all
+}
+
 // PerReplica returns how many processes each replica has, at least one. The
 // tasks of a replica follow each other.
 func (r *Role) PerReplica() int {

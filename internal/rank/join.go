@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	comeTime   = time.Minute      // for a task to begin to wait
+	comeTime   = time.Hour        // for a task to begin to wait; its setup comes first, and if that fails we are ended, too
 	recordTime = 10 * time.Second // for its end to be recorded
 	pause      = 10 * time.Millisecond
 
@@ -164,7 +164,7 @@ func sizeOf(path string) int64 {
 func (m *meeting) ended() []engine.Instance {
 	all, _ := taskhost.ReadJournal(m.runDir) // the next look may fare better
 	return slices.DeleteFunc(all, func(i engine.Instance) bool {
-		return i.Task.Role != role || i.Attempt != m.attempt || i.State != engine.Exited
+		return i.Task.Role != role || i.Attempt != m.attempt || !i.Over()
 	})
 }
 

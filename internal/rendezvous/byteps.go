@@ -100,7 +100,7 @@ func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		env["DMLC_WORKER_ID"] = strconv.Itoa(t.Index / n)
 		env["BYTEPS_LOCAL_RANK"], env["BYTEPS_LOCAL_SIZE"] = strconv.Itoa(t.Index%n), strconv.Itoa(n)
 	}
-	plan := Plan{Env: env, Sees: siblings(s, t)}
+	plan := Plan{Env: env, Sees: s.ReplicaOf(t)}
 	if s.Framework.Interface == "" {
 		env["DMLC_NODE_HOST"] = own.Addr
 	}

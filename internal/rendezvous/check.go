@@ -13,7 +13,7 @@ import (
 // know what they belong to. No job may change them.
 var identity = []string{
 	"MUSTER_RUN", "MUSTER_JOB", "MUSTER_GROUP", "MUSTER_ATTEMPT",
-	"MUSTER_ROLE", "MUSTER_TASK", "MUSTER_TASK_INDEX",
+	"MUSTER_ROLE", "MUSTER_TASK", "MUSTER_TASK_INDEX", "MUSTER_PORT", "MUSTER_PORTS",
 }
 
 func invalid(field, format string, args ...any) *problem.Error {

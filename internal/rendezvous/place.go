@@ -103,16 +103,4 @@ func locate(s *job.Spec, c Cluster, t job.Task) (at location, err error) {
 	return at, nil
 }
 
-// siblings are the tasks of a task's replica; nil when it is alone.
-func siblings(s *job.Spec, t job.Task) (all []job.Task) {
-	n := s.Roles[t.Role].PerReplica()
-	if n == 1 {
-		return nil
-	}
-	for i := range n {
-		all = append(all, job.Task{Role: t.Role, Index: t.Index/n*n + i})
-	}
-	return all
-}
-
 func hostPort(addr string, port int) string { return net.JoinHostPort(addr, strconv.Itoa(port)) }

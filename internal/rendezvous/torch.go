@@ -57,7 +57,7 @@ func (torch) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		"GROUP_RANK": strconv.Itoa(at.group), "GROUP_WORLD_SIZE": strconv.Itoa(at.groups),
 	}
 	addInterface(env, s, c, t)
-	return Plan{Env: env, Joined: joinedFirst(s, t, port), Sees: siblings(s, t)}, nil
+	return Plan{Env: env, Joined: joinedFirst(s, t, port), Sees: s.ReplicaOf(t)}, nil
 }
 
 // addInterface names the network of the collectives: the one the job asks for,

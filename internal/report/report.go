@@ -71,6 +71,7 @@ func Of(r run.Run, last []Line, now time.Time) Report {
 	rep := Report{Run: r.ID, Phase: r.Phase}
 	if !r.Done() {
 		underWay(&rep, r, last, now)
+		rep.add("note", notes(r)...)
 		return fit(rep)
 	}
 	var v run.Verdict
@@ -94,7 +95,7 @@ func Of(r run.Run, last []Line, now time.Time) Report {
 	if r.Origin.Commit != "" {
 		rep.add("code", r.CodeName())
 	}
-	rep.add("note", r.Notes...)
+	rep.add("note", notes(r)...)
 	return fit(rep)
 }
 
@@ -104,6 +105,23 @@ func after(r run.Run) string {
 		return " before it started"
 	}
 	return " after " + ui.Took(r.Took)
+}
+
+// notes are what else a person should know of a run and its tasks.
+func notes(r run.Run) (lines []string) {
+	lines = append(lines, r.Notes...)
+	by := map[string][]string{}
+	var order []string
+	for _, i := range r.Tasks {
+		if i.Note != "" && by[i.Note] == nil {
+			order = append(order, i.Note)
+		}
+		by[i.Note] = append(by[i.Note], i.Task.String())
+	}
+	for _, note := range order {
+		lines = append(lines, ui.Names(by[note], 6)+": "+note)
+	}
+	return lines
 }
 
 // Suspect is the task whose last lines help to explain the run, if there is one.

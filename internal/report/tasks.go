@@ -2,6 +2,9 @@ package report
 
 import (
 	"fmt"
+	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -28,7 +31,7 @@ func sinceStart(r run.Run, now time.Time) time.Duration {
 func notJoined(r run.Run) []engine.Instance {
 	var late []engine.Instance
 	for _, i := range r.Tasks {
-		if !i.State.Gone() && !i.Joined {
+		if !i.Over() && !i.Joined {
 			late = append(late, i)
 		}
 	}
@@ -52,7 +55,7 @@ func alive(r run.Run) []string {
 // silent together, the one that does least.
 func longestSilent(r run.Run) (longest engine.Instance, ok bool) {
 	for _, i := range r.Tasks {
-		if i.State.Gone() {
+		if i.Over() {
 			continue
 		}
 		ahead := i.Usage.Silent.Truncate(time.Second) - longest.Usage.Silent.Truncate(time.Second)
@@ -66,7 +69,7 @@ func longestSilent(r run.Run) (longest engine.Instance, ok bool) {
 func leastSilent(r run.Run) time.Duration {
 	least := time.Duration(-1)
 	for _, i := range r.Tasks {
-		if !i.State.Gone() && (least < 0 || i.Usage.Silent < least) {
+		if !i.Over() && (least < 0 || i.Usage.Silent < least) {
 			least = i.Usage.Silent
 		}
 	}
@@ -90,5 +93,16 @@ func state(i engine.Instance, now time.Time) string {
 	if !i.Joined {
 		s += ", has not joined"
 	}
+	if len(i.Listen) > 0 {
+		s += ", listens on " + strings.Join(Addresses(i), " ")
+	}
 	return s
+}
+
+// Addresses are where a task serves.
+func Addresses(i engine.Instance) (all []string) {
+	for _, port := range i.Listen {
+		all = append(all, net.JoinHostPort(i.Addr, strconv.Itoa(port)))
+	}
+	return all
 }

@@ -83,7 +83,7 @@ func fine(rep *Report, r run.Run, now time.Time) {
 			}
 		}
 		var parts []string
-		for _, s := range []engine.State{engine.Holding, engine.Starting, engine.Running, engine.Stopping, engine.Exited, engine.Lost} {
+		for _, s := range []engine.State{engine.Holding, engine.Starting, engine.Running, engine.Stopping, engine.Clearing, engine.Exited, engine.Lost} {
 			if byState[s] > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", byState[s], s))
 			}
@@ -125,7 +125,7 @@ func stuck(rep *Report, r run.Run, quiet engine.Instance, last []Line) {
 func others(r run.Run, quiet engine.Instance) string {
 	n, least, most := 0, 0.0, 0.0
 	for _, i := range r.Tasks {
-		if i.State.Gone() || i.Task == quiet.Task {
+		if i.Over() || i.Task == quiet.Task {
 			continue
 		}
 		if n == 0 || i.Usage.CPU < least {

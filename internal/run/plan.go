@@ -19,12 +19,14 @@ type Plan struct {
 
 // A PlannedTask is one task as it would be started.
 type PlannedTask struct {
-	Task    string
-	Setup   string // a script that comes first; "" for none
-	Command []string
-	Dir     string   // where it works; "" is its image's
-	Env     []string // what is added to the environment it inherits
-	Ports   int      // how many it is given
-	Image   string
-	GPUs    int
+	Task     string
+	Setup    string // a script that comes first; "" for none
+	Teardown string // a script that comes last; "" for none
+	Command  []string
+	Dir      string   // where it works; "" is its image's
+	Env      []string // what is added to the environment it inherits
+	Ports    int      // how many it is given to meet the others
+	Listen   []int    // what it serves on; 0 is a free one
+	Image    string
+	GPUs     int
 }

@@ -26,6 +26,8 @@ func classify(i engine.Instance, codes *job.Codes) (run.Class, string) {
 		return run.Permanent, "it would write as much again"
 	case i.Cause == engine.ByHealth:
 		return run.Retryable, "a fresh start may be well again"
+	case i.Cause == engine.StartFailed && i.Taken != nil:
+		return run.Retryable, "the port may be free by then"
 	case i.Cause == engine.StartFailed:
 		return run.Permanent, "it would not start the next time either"
 	case i.Raised != nil && codes == nil:

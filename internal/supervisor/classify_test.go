@@ -35,6 +35,7 @@ func TestClassify(t *testing.T) {
 		codes *job.Codes
 		want  run.Class
 	}{
+		{"a port that somebody has", func(i *engine.Instance) { i.Cause, i.Taken = engine.StartFailed, &engine.TakenPort{Port: 80} }, nil, run.Retryable},
 		{"137 from a kill", signal("KILL"), nil, run.Retryable},
 		{"137 with out-of-memory evidence", oom, nil, run.Permanent},
 		{"a segmentation fault", signal("SEGV"), nil, run.Permanent},

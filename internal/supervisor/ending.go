@@ -73,9 +73,9 @@ func (s *situation) goOnEnding() {
 }
 
 // accounted says that the cause can be chosen: it is no task's failure, or all
-// are gone, or time is up.
+// have ended, or time is up.
 func (s *situation) accounted() bool {
-	return s.p.Ending != run.ToFail || s.p.Failure.Kind != run.OfTask || s.alive == 0 || s.due(s.p.EndingSince+settle)
+	return s.p.Ending != run.ToFail || s.p.Failure.Kind != run.OfTask || s.open == 0 || s.due(s.p.EndingSince+settle)
 }
 
 // settleOutcome makes the verdict on the attempt final.

@@ -44,7 +44,7 @@ func (s *situation) trouble() *run.Failure {
 func (s *situation) earlyExit() *run.Failure {
 	for _, t := range s.tasks {
 		i, ok := s.current[t]
-		if !ok || i.State != engine.Exited || i.Failed() {
+		if !ok || !i.Over() || i.Failed() {
 			continue
 		}
 		if s.successRule() == ruleNone {
@@ -75,6 +75,9 @@ func (s *situation) ofInstance(i engine.Instance) *run.Failure {
 	task := i.Task
 	class, why := classify(i, s.r.Spec.Restart.Codes)
 	i.Usage = engine.Usage{}
+	if i.State == engine.Clearing {
+		i.State = engine.Exited // what is told of its end is final
+	}
 	return &run.Failure{
 		Attempt: i.Attempt, Kind: run.OfTask, Task: &task, What: Describe(i), At: failedAt(i),
 		Class: class, Why: why, Instance: &i,

@@ -32,6 +32,10 @@ func (s *situation) isCurrent(i engine.Instance) bool {
 
 // lose is an instance that nobody knows of any more.
 func (s *situation) lose(i engine.Instance) engine.Instance {
+	if i.State == engine.Clearing { // it is known how it ended
+		i.State = engine.Exited
+		return i
+	}
 	i.Asked = i.Asked || s.p.Ending != ""
 	i.State, i.Cause, i.Ended = engine.Lost, engine.ByLoss, s.tick.Now
 	i.Detail = "its engine no longer knows of it"

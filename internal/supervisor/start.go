@@ -86,7 +86,7 @@ func (s *situation) allStarted() bool {
 func (s *situation) missing() []job.Task {
 	var m []job.Task
 	for _, t := range s.tasks {
-		if i := s.current[t]; !i.Joined && !i.State.Gone() {
+		if i := s.current[t]; !i.Joined && !i.Over() {
 			m = append(m, t)
 		}
 	}
@@ -121,6 +121,7 @@ func (s *situation) wants() []engine.Want {
 			Instance: job.Instance{Task: t, Attempt: s.r.Attempt, Try: try},
 			State:    engine.Held,
 			Ports:    s.fw.Ports(&s.r.Spec, t),
+			Listen:   s.r.Spec.Roles[t.Role].Ports,
 		}
 		if _, held := s.current[t]; held && s.p.Launched && s.due(s.p.TryAt[t.String()]) {
 			w.State = engine.Launched

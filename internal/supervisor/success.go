@@ -1,9 +1,6 @@
 package supervisor
 
-import (
-	"muster.dev/muster/internal/engine"
-	"muster.dev/muster/internal/job"
-)
+import "muster.dev/muster/internal/job"
 
 // The success rules that are no role's name.
 const (
@@ -56,5 +53,5 @@ func (s *situation) succeeded() bool {
 
 func (s *situation) endedWell(t job.Task) bool {
 	i, ok := s.current[t]
-	return ok && i.State == engine.Exited && !i.Failed()
+	return ok && i.Over() && !i.Failed()
 }

@@ -78,6 +78,7 @@ type situation struct {
 	// current is the newest instance of each task, as far as it is there.
 	current map[job.Task]engine.Instance
 	alive   int // instances of any attempt that may have a process or a place
+	open    int // those of which it is not known how they end
 	wake    time.Duration
 }
 
@@ -90,6 +91,9 @@ func newSituation(r *run.Run, seen engine.Observed, t Tick) *situation {
 	for _, i := range seen.Instances {
 		if !i.State.Gone() {
 			s.alive++
+		}
+		if !i.Over() {
+			s.open++
 		}
 		if i.Attempt == r.Attempt && i.Try == s.try(i.Task) {
 			s.current[i.Task] = i

@@ -16,6 +16,9 @@ func Describe(i engine.Instance) string {
 		return "was lost: " + orElse(i.Detail, "its task host is gone")
 	case i.Raised != nil && !interrupted(i) && (i.Failed() || i.Raised.Hung):
 		return "raised " + exception(*i.Raised)
+	case i.Cause == engine.StartFailed && i.Taken != nil:
+		return fmt.Sprintf("could not be started: port %d (roles.%s.ports) is in use by %s; end that, or use port 0 and $MUSTER_PORT",
+			i.Taken.Port, i.Task.Role, orElse(i.Taken.By, "another program"))
 	case i.Cause == engine.StartFailed:
 		return "could not be started: " + i.Detail
 	case i.Cause == engine.ByLogLimit:

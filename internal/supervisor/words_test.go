@@ -17,11 +17,18 @@ func TestDescribe(t *testing.T) {
 	with := func(c engine.Cause, detail string) death {
 		return func(i *engine.Instance) { i.Cause, i.Detail = c, detail }
 	}
+	taken := func(by string) death {
+		return func(i *engine.Instance) {
+			i.Task.Role, i.Cause, i.Taken = "worker", engine.StartFailed, &engine.TakenPort{Port: 80, By: by}
+		}
+	}
 	for _, c := range []struct {
 		want  string
 		death death
 	}{
 		{"exited with code 3", exit(3)},
+		{"could not be started: port 80 (roles.worker.ports) is in use by run web-1; end that, or use port 0 and $MUSTER_PORT", taken("run web-1")},
+		{"could not be started: port 80 (roles.worker.ports) is in use by another program; end that, or use port 0 and $MUSTER_PORT", taken("")},
 		{"exited with code 0", exit(0)},
 		{"was killed from outside (SIGKILL)", signal("KILL")},
 		{"was ended by a segmentation fault (SIGSEGV)", signal("SEGV")},

@@ -167,7 +167,7 @@ func (h *host) hear(conn *net.UnixConn) {
 		}
 		h.events <- func(h *host) {
 			if t := h.boxOf(conn); t != nil {
-				t.box.said = m
+				h.heedBox(t, m)
 			}
 		}
 	}
@@ -242,8 +242,12 @@ func (b *box) send(signal string) {
 		b.signal = signal
 		return
 	}
+	b.tell(container.Message{Signal: signal})
+}
+
+func (b *box) tell(m container.Message) {
 	_ = b.conn.SetWriteDeadline(time.Now().Add(time.Second))
-	_ = json.NewEncoder(b.conn).Encode(container.Message{Signal: signal})
+	_ = json.NewEncoder(b.conn).Encode(m)
 }
 
 // main is the pid of a task's program.
@@ -282,10 +286,38 @@ func (t *task) outer(pid int) int {
 	return -1
 }
 
+// heedBox takes in what a container says after its first word.
+func (h *host) heedBox(t *task, m container.Message) {
+	switch {
+	case m.Ended != nil:
+		t.box.said.Ended = m.Ended
+		if t.launch.Teardown != nil && !t.decided {
+			h.decide(t)
+			t.after.begun = true
+			h.clearing(t, t.launch.Teardown.Limit+lateEnd)
+		}
+	case m.Probed != nil:
+		h.answered(t, *m.Probed)
+	case m.TornDown != nil:
+		t.after.done = true
+		h.noteTeardown(t, *m.TornDown)
+	}
+}
+
 // killBox ends a container: with its first process everything in it ends. Of
-// one that has not spoken yet we can only end the maker.
+// one that has not spoken yet we can only end the maker. Where a teardown is to
+// come, only the program is ended; that has its own time.
 func (h *host) killBox(t *task) {
 	b := t.box
+	if b.conn != nil && t.launch.Teardown != nil && !t.decided {
+		if b.killed.IsZero() {
+			b.killed = time.Now()
+			b.send("KILL")
+		}
+		if time.Since(b.killed) < lateEnd {
+			return
+		}
+	}
 	if b.killed.IsZero() {
 		b.killed = time.Now()
 	}
@@ -326,20 +358,23 @@ func (h *host) settled(t *task) bool {
 	return false
 }
 
-// boxEnd replaces the end of the runtime's process by that of the task, or says
-// why the task could not be started.
-func (h *host) boxEnd(t *task) *process.StartError {
-	b, ws := t.box, t.ended.Status
+// boxEnd is how the program of a task in a container ended, which the runtime's
+// process only hints at, or why it could not be started.
+func (h *host) boxEnd(t *task) (syscall.WaitStatus, error) {
+	b := t.box
 	switch {
 	case b.said.Failed != nil:
-		return &process.StartError{Code: b.said.Failed.Code, Text: b.said.Failed.Text}
+		return 0, &process.StartError{Code: b.said.Failed.Code, Text: b.said.Failed.Text}
 	case b.said.Ended != nil:
-		t.ended.Status = b.said.Ended.Status
+		return b.said.Ended.Status, nil
+	}
+	ws := t.ended.Status
+	switch {
 	case b.root == 0 && !t.seen.Asked && ws.Exited():
 		words := container.Complaint(string(tail(filepath.Join(LogDir(h.config.Dir, t.seen.Instance), "stderr"), 4096)))
-		return &process.StartError{Code: max(ws.ExitStatus(), 125), Text: t.launch.Container.Runtime.Kind + ": " + words}
+		return 0, &process.StartError{Code: max(ws.ExitStatus(), 125), Text: t.launch.Container.Runtime.Kind + ": " + words}
 	case ws.Exited() && ws.ExitStatus() > 128:
-		t.ended.Status = syscall.WaitStatus(ws.ExitStatus() - 128)
+		return syscall.WaitStatus(ws.ExitStatus() - 128), nil
 	}
-	return nil
+	return ws, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"muster.dev/muster/internal/engine"
@@ -14,20 +15,31 @@ import (
 	"muster.dev/muster/internal/taskhost/process"
 )
 
-// conclude says how a task ended, with the evidence there is.
+// conclude closes a task of which nothing is left, once what comes after it is
+// done, too.
 func (h *host) conclude(t *task) {
+	if !t.decided {
+		h.decide(t)
+	}
+	if h.tearDown(t) {
+		return
+	}
+	h.gone(t)
+}
+
+// decide says how a task's program ended, with the evidence there is.
+func (h *host) decide(t *task) {
 	h.readHook() // what it said with its last breath
 	h.date(t)
 	h.over(t)
-	if t.box != nil {
-		if err := h.boxEnd(t); err != nil {
-			h.startFailed(t, err)
-			return
-		}
+	t.decided, t.seen.Ended, t.seen.Ready = true, h.clock.now(), false
+	ws, err := h.ending(t)
+	t.exit = exitCode(ws)
+	if err == nil && t.setup != 0 && ws.Exited() && ws.ExitStatus() == t.setup && !t.seen.Asked {
+		err = &process.StartError{Code: t.setup, Text: fmt.Sprintf("its setup failed with code %d", t.setup)}
 	}
-	ws := t.ended.Status
-	if t.setup != 0 && ws.Exited() && ws.ExitStatus() == t.setup && !t.seen.Asked {
-		h.startFailed(t, &process.StartError{Code: t.setup, Text: fmt.Sprintf("its setup failed with code %d", t.setup)})
+	if err != nil {
+		t.notStarted(err)
 		return
 	}
 	switch {
@@ -36,7 +48,7 @@ func (h *host) conclude(t *task) {
 	case t.health.ended != "":
 		t.seen.Cause, t.seen.Detail = engine.ByHealth, t.health.ended
 	case t.hung:
-		t.seen.Cause, t.seen.Code = engine.ByExit, t.hook.Code
+		t.seen.Cause, t.seen.Code, t.exit = engine.ByExit, t.hook.Code, t.hook.Code
 		t.seen.Asked = false
 	case ws.Signaled():
 		t.seen.Cause, t.seen.Signal = engine.BySignal, process.SignalName(ws.Signal())
@@ -49,7 +61,13 @@ func (h *host) conclude(t *task) {
 	default:
 		t.seen.Cause, t.seen.Code = engine.ByExit, ws.ExitStatus()
 	}
-	t.seen.State = engine.Exited // what is asked below is asked of one that has ended
+	h.decideMore(t)
+}
+
+// decideMore adds what is asked only of one that has ended.
+func (h *host) decideMore(t *task) {
+	was := t.seen.State
+	t.seen.State = engine.Exited
 	h.concludeException(t)
 	if t.seen.Failed() {
 		h.checkDisk() // what a full disk does to programs is not their fault
@@ -57,7 +75,23 @@ func (h *host) conclude(t *task) {
 	if t.seen.Failed() && !t.seen.Joined {
 		t.seen.PortTaken = process.PortTakenIn(tail(filepath.Join(LogDir(h.config.Dir, t.seen.Instance), "stderr"), 4096))
 	}
-	h.gone(t)
+	t.seen.State = was
+}
+
+// ending is how a task's program ended, or why there was none.
+func (h *host) ending(t *task) (syscall.WaitStatus, error) {
+	if t.box == nil {
+		return t.ended.Status, nil
+	}
+	return h.boxEnd(t)
+}
+
+// exitCode is an end as a shell tells it.
+func exitCode(ws syscall.WaitStatus) int {
+	if ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return ws.ExitStatus()
 }
 
 // concludeException keeps the exception that a task told of only if that is

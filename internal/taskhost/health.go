@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/taskhost/container"
 	"muster.dev/muster/internal/taskhost/process"
 )
 
@@ -21,6 +22,7 @@ type patient struct {
 	next   time.Duration // of the sampler's clock: the next probe
 	asked  bool          // one is under way
 	failed int           // in a row
+	number int           // of the last question to a container
 	pid    int           // of the command that asks now; 0 for none
 	ended  string        // why it was given up
 }
@@ -39,7 +41,11 @@ func (h *host) probe(t *task) {
 		return
 	}
 	t.health.asked, t.health.next = true, h.sampler.clock+health.Every
-	if health.Command != nil {
+	switch {
+	case health.Command != nil && t.box != nil:
+		h.probeInBox(t)
+		return
+	case health.Command != nil:
 		h.probeByCommand(t)
 		return
 	}
@@ -122,7 +128,7 @@ func isTimeout(err error) bool {
 // exit code. What it writes is no output of the task.
 func (h *host) probeByCommand(t *task) {
 	p := t.launch.Health
-	out, err := memory()
+	out, err := process.Memory()
 	if err != nil {
 		h.probed(t, err)
 		return
@@ -149,18 +155,46 @@ func (h *host) probeByCommand(t *task) {
 	h.asides[pid] = func(x process.Exit) {
 		limit.Stop()
 		t.health.pid = 0
-		said := take(out)
-		switch ws := x.Status; {
-		case late:
-			h.probed(t, fmt.Errorf("no answer from %s within %s", p.Command[0], p.Timeout))
-		case ws.Signaled():
-			h.probed(t, fmt.Errorf("%s: SIG%s", p.Command[0], process.SignalName(ws.Signal())))
-		case ws.ExitStatus() != 0:
-			h.probed(t, fmt.Errorf("code %d of %s%s", ws.ExitStatus(), p.Command[0], lastWords(said)))
-		default:
-			h.probed(t, nil)
-		}
+		h.probed(t, answerOf(p, container.Answer{Status: x.Status, Late: late, Said: process.Take(out)}))
 	}
+}
+
+// probeInBox has the container's first process run the program there.
+func (h *host) probeInBox(t *task) {
+	p, b := t.launch.Health, t.box
+	t.health.number++
+	number := t.health.number
+	if b.conn == nil {
+		h.probed(t, errors.New("its container does not answer"))
+		return
+	}
+	b.tell(container.Message{Probe: &container.Question{Number: number, Argv: p.Command, Timeout: p.Timeout}})
+	// It sees to the time itself, unless it cannot even do that.
+	time.AfterFunc(p.Timeout+lateEnd, func() {
+		h.events <- func(h *host) { h.answered(t, container.Answer{Number: number, Late: true}) }
+	})
+}
+
+// answered takes the answer to the question that was asked last.
+func (h *host) answered(t *task, a container.Answer) {
+	if t.health.asked && a.Number == t.health.number {
+		h.probed(t, answerOf(t.launch.Health, a))
+	}
+}
+
+// answerOf is what the end of a command says; nil is that the task is well.
+func answerOf(p *engine.Health, a container.Answer) error {
+	switch ws := a.Status; {
+	case a.Failed != "":
+		return errors.New(a.Failed)
+	case a.Late:
+		return fmt.Errorf("no answer from %s within %s", p.Command[0], p.Timeout)
+	case ws.Signaled():
+		return fmt.Errorf("%s: SIG%s", p.Command[0], process.SignalName(ws.Signal()))
+	case ws.ExitStatus() != 0:
+		return fmt.Errorf("code %d of %s%s", ws.ExitStatus(), p.Command[0], lastWords(a.Said))
+	}
+	return nil
 }
 
 // leave ends the command that asks now.

@@ -50,7 +50,8 @@ func hangLimit(r *hookRecord) time.Duration {
 	return 30 * time.Second
 }
 
-// stageSetup is what a task's own shell says, before it exits with that code.
+// stageSetup is what a task's own shell says: with 0 before it goes on, else
+// before it exits with that code.
 const stageSetup = "setup"
 
 // hookDir is where a run's hook lies: it goes with the run.
@@ -82,7 +83,7 @@ func hookEnv(env []string, runDir string, i job.Instance) []string {
 func (h *host) readHook() {
 	for _, line := range h.sampler.hookLines() {
 		var r hookRecord
-		if json.Unmarshal(line, &r) != nil || r.Code < 1 || r.Code > 255 {
+		if json.Unmarshal(line, &r) != nil || r.Code < 0 || r.Code > 255 || r.Code == 0 && r.Stage != stageSetup {
 			continue
 		}
 		for _, t := range h.tasks {
@@ -104,7 +105,8 @@ func (h *host) heedHook(t *task, r hookRecord) {
 		return
 	}
 	if r.Stage == stageSetup {
-		t.setup = r.Code
+		t.setup, t.isSetUp = r.Code, r.Code == 0
+		h.startWaiting()
 		return
 	}
 	r.at, r.when = time.Now(), h.clock.now()

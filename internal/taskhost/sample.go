@@ -73,6 +73,10 @@ func (h *host) sample() {
 		s.nextSizes = s.clock + max(tick, time.Duration(len(h.tasks))*tick/50) - tick/2
 	}
 	for _, t := range h.tasks {
+		if t.seen.State == engine.Clearing {
+			h.watchTeardown(t)
+			continue
+		}
 		if t.pid == 0 || t.ended != nil {
 			continue
 		}

@@ -21,8 +21,8 @@ import (
 type task struct {
 	seen   engine.Instance
 	launch *engine.Launch
-	ports  []process.Port
-	pid    int // of its main process; 0 when there is none
+	ports  []process.Port // all that it has
+	pid    int            // of its main process; 0 when there is none
 	ended  *process.Exit
 
 	out, err *os.File
@@ -39,8 +39,13 @@ type task struct {
 	hangUntil time.Time // when a program that raised is given up
 	hung      bool
 	health    patient
-	setup     int // the code that its setup has failed with
+	setup     int  // the code that its setup has failed with
+	isSetUp   bool // its setup has succeeded
 	overLimit string
+
+	decided bool // it is known how its program ended
+	exit    int  // that, as a shell tells it
+	after   aftermath
 }
 
 // apply makes the tasks match want.
@@ -66,45 +71,6 @@ func (h *host) apply(want *engine.Desired) {
 	}
 }
 
-// hold makes places for the instances that have none and returns which. Ports
-// are taken together and given out in order, so that they ascend with the index.
-func (h *host) hold(wants []engine.Want) (made map[job.Instance]bool) {
-	made = map[job.Instance]bool{}
-	var fresh []engine.Want
-	need := 0
-	for _, w := range wants {
-		if w.State != engine.Stopped && h.tasks[w.Instance] == nil {
-			fresh = append(fresh, w)
-			made[w.Instance] = true
-			need += w.Ports
-		}
-	}
-	if len(fresh) == 0 {
-		return made
-	}
-	ports, err := process.HoldPorts(need)
-	node, _ := os.Hostname()
-	for _, w := range fresh {
-		t := &task{seen: engine.Instance{Instance: w.Instance, State: engine.Holding, Node: node, Addr: "127.0.0.1"}}
-		h.tasks[w.Instance] = t
-		h.mark(t)
-		if err != nil {
-			h.startFailed(t, &process.StartError{Code: 125, Text: err.Error()})
-			continue
-		}
-		t.ports, ports = ports[:w.Ports:w.Ports], ports[w.Ports:]
-		t.seen.Ports = process.Numbers(t.ports)
-	}
-	// While the owner decides, make what the start will need.
-	h.tell()
-	for _, w := range fresh {
-		if t := h.tasks[w.Instance]; t != nil && !t.seen.State.Gone() {
-			_ = h.openLogs(t) // the start tries again and says why not
-		}
-	}
-	return made
-}
-
 func (h *host) mark(t *task) { h.changed[t.seen.Instance] = true }
 
 // start launches a held task.
@@ -114,9 +80,30 @@ func (h *host) start(t *task, l *engine.Launch) {
 		h.startBox(t, l)
 	case len(l.Argv) == 0:
 		h.startFailed(t, &process.StartError{Code: 125, Text: "there is nothing to run"})
+	case l.After != nil && !h.setUp(t, *l.After):
+		t.launch = l // it waits; places without a process can be given up
 	default:
 		t.launch = l
 		h.launch(t, func() (process.Command, error) { return h.command(t) })
+	}
+}
+
+// setUp says whether a task of this one's attempt is set up.
+func (h *host) setUp(t *task, who job.Task) bool {
+	for i, other := range h.tasks {
+		if i.Task == who && i.Attempt == t.seen.Attempt && other.isSetUp {
+			return true
+		}
+	}
+	return false
+}
+
+// startWaiting starts the tasks that have waited for what is set up now.
+func (h *host) startWaiting() {
+	for _, t := range h.tasks {
+		if l := t.launch; l != nil && l.After != nil && t.seen.State == engine.Holding {
+			h.start(t, l)
+		}
 	}
 }
 
@@ -164,12 +151,16 @@ func (h *host) launch(t *task, prepare func() (process.Command, error)) {
 }
 
 func (h *host) startFailed(t *task, err error) {
+	t.notStarted(err)
+	h.gone(t)
+}
+
+func (t *task) notStarted(err error) {
 	t.seen.Cause, t.seen.Code, t.seen.Detail = engine.StartFailed, 126, err.Error()
 	var se *process.StartError
 	if errors.As(err, &se) {
 		t.seen.Code = se.Code
 	}
-	h.gone(t)
 }
 
 func (h *host) openLogs(t *task) error {
@@ -192,7 +183,7 @@ func (h *host) openLogs(t *task) error {
 
 // stop asks a task to end; asking again only shortens the grace.
 func (h *host) stop(t *task, signal string, grace time.Duration) {
-	if t.seen.State.Gone() || t.ended != nil && t.box == nil { // it was before us
+	if t.seen.Over() || t.ended != nil && t.box == nil { // it was before us
 		return
 	}
 	if t.pid == 0 { // it only has a place
@@ -267,7 +258,7 @@ func (h *host) sweepDying() {
 	var dying []*task
 	busy := false // a runtime may still put its containers away
 	for _, t := range h.tasks {
-		if t.ended == nil || t.pid == 0 || t.box != nil && !h.settled(t) {
+		if t.ended == nil || t.pid == 0 || t.after.pid != 0 || t.box != nil && !h.settled(t) {
 			continue
 		}
 		dying = append(dying, t)
@@ -332,12 +323,16 @@ func (h *host) belongs(pid int, t *task) bool {
 	if err != nil {
 		return false
 	}
-	return st.Session == t.pid || st.Group == t.pid || process.HasEnv(pid, hookTask+"="+t.seen.Instance.String())
+	mains := []int{t.pid, t.after.was}
+	return slices.Contains(mains, st.Session) || slices.Contains(mains, st.Group) || process.HasEnv(pid, hookTask+"="+t.seen.Instance.String())
 }
 
 // gone closes a task.
 func (h *host) gone(t *task) {
-	t.seen.State, t.seen.Ended, t.seen.Ready = engine.Exited, h.clock.now(), false
+	t.seen.State, t.seen.Ready = engine.Exited, false
+	if t.seen.Ended.IsZero() {
+		t.seen.Ended = h.clock.now()
+	}
 	t.pid = 0
 	crash.Point("host.exit-seen")
 	if err := h.journal.write(t.seen); err != nil {

@@ -50,6 +50,7 @@ func (b *bed) jobFile(p Plan, more ...string) (string, error) {
 		text += fmt.Sprintf("servers: %d\n", p.Servers)
 	}
 	text += fmt.Sprintf("restart: {limit: %d, backoff: 50ms}\nstop: {grace: 400ms}\nisolation: %s\ncommand: %s\n", p.Budget, p.Isolation, command)
+	text += fmt.Sprintf("ports: [0]\nteardown: %s lock=%s sleep=20ms\n", trainerExe, filepath.Join(b.dir, p.Name+".lock"))
 	if p.Memory {
 		text += "resources: {memory: 256Mi}\n"
 	}

@@ -51,7 +51,7 @@ func reachable(point string, detached bool, isolation string) bool {
 // matters which time it is.
 var visits = map[string]int{
 	"owner.before-save": 5, "owner.after-save": 5, "owner.after-apply": 2,
-	"host.start-journaled": 3, "host.spawned": 3, "host.exit-seen": 3, "host.exit-journaled": 3,
+	"host.start-journaled": 3, "host.spawned": 3, "host.exit-seen": 3, "host.exit-journaled": 3, "host.teardown": 3,
 }
 
 // TestEveryCrashPoint kills whoever comes to each point, each time that one

@@ -39,23 +39,31 @@ func Start(t *testing.T, name string) *Runtime {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := &Runtime{name, dir, t}
 	t.Cleanup(func() {
 		unmountBelow(dir)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Errorf("left behind: %v", err)
 		}
 	})
-	r := &Runtime{name, dir, t}
 	t.Setenv("MUSTER_CONTAINER", name)
 	if name == "podman" {
 		r.configure()
 	} else {
 		r.serve()
 	}
-	tar := filepath.Join(dir, "image.tar")
-	r.ask(script(), "--tar", tar)
-	r.Import(tar, Image, "ENV PATH=/bin:/usr/bin")
+	r.Import(r.tar(), Image, "ENV PATH=/bin:/usr/bin")
 	return r
+}
+
+// tar is the image as a file.
+func (r *Runtime) tar() string {
+	if path := os.Getenv(tarVar); path != "" {
+		return path
+	}
+	path := filepath.Join(r.Dir, "image.tar")
+	r.ask(script(), "--tar", path)
+	return path
 }
 
 // Import makes an image of a tar.
@@ -93,7 +101,7 @@ func script() string {
 // missing says why containers cannot be made here.
 func missing() string {
 	if os.Geteuid() != 0 {
-		return "only root can make containers without further set-up"
+		return missingRootless()
 	}
 	if out, err := exec.Command(script()).CombinedOutput(); err != nil {
 		return fmt.Sprintf("%v: %s", err, bytes.TrimSpace(out))
@@ -136,6 +144,9 @@ func (r *Runtime) configure() {
 			r.t.Fatal(err)
 		}
 		r.t.Setenv(name, path)
+	}
+	if os.Geteuid() != 0 {
+		r.prepareRootless()
 	}
 }
 

@@ -153,6 +153,7 @@ func (s *subject) until(what string, cond func(run.Run) bool) run.Run {
 		last = r
 		for _, t := range r.Tasks {
 			s.note(t.Ports)
+			s.note(t.Listen)
 		}
 		if cond(r) {
 			return errEnough

@@ -64,7 +64,7 @@ func (c *Containers) environ(env []string) []string {
 	if c == nil {
 		return env
 	}
-	for _, name := range []string{"MUSTER_CONTAINER", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "DOCKER_HOST", "DOCKER_CONFIG"} {
+	for _, name := range []string{"MUSTER_CONTAINER", "CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "DOCKER_HOST", "DOCKER_CONFIG", "HOME", "XDG_RUNTIME_DIR"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -75,7 +75,7 @@ func (c *Containers) environ(env []string) []string {
 // own says that a variable is the runtime's own affair.
 func (c *Containers) own(line string) bool {
 	name, _, _ := strings.Cut(line, "=")
-	return c != nil && slices.Contains([]string{"HOME", "HOSTNAME", "TERM", "container"}, name)
+	return c != nil && slices.Contains([]string{"HOME", "HOSTNAME", "TERM", "USER", "container"}, name)
 }
 
 // golden is the name of what the tasks of a framework see.

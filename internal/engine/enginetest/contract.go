@@ -21,7 +21,7 @@ func heldOnly(b *bench) {
 	o := v.every("held places", func(i engine.Instance) bool { return i.State == engine.Holding })
 	var ports []int
 	for _, i := range o.Instances {
-		if i.Addr == "" || len(i.Ports) != 1 {
+		if i.Addr == "" || len(i.Ports) != 1 || len(i.Listen) != 1 || i.Listen[0] == 0 {
 			b.Fatalf("a place without address or port: %s", show(i))
 		}
 		ports = append(ports, i.Ports...)

@@ -39,7 +39,7 @@ func (b *bench) gang(n int, steps ...string) *gang {
 	for i := range n {
 		t := job.Task{Role: "worker", Index: i}
 		g.wants = append(g.wants, engine.Want{
-			Instance: job.Instance{Task: t, Attempt: 1, Try: 1}, State: engine.Launched, Ports: 1,
+			Instance: job.Instance{Task: t, Attempt: 1, Try: 1}, State: engine.Launched, Ports: 1, Listen: []int{0},
 			Launch: &engine.Launch{
 				Argv: append([]string{Binary("trainer")}, steps...), Dir: b.work,
 				Env: append(os.Environ(), "MUSTER_RUN="+id, "MUSTER_TASK="+t.String(), "MUSTER_ATTEMPT=1"),
@@ -117,6 +117,7 @@ func (v *viewer) take(o engine.Observed) error {
 	v.last = o
 	for _, i := range o.Instances {
 		v.g.note(i.Ports)
+		v.g.note(i.Listen)
 	}
 	return nil
 }

@@ -52,9 +52,6 @@ func unhealthy(b *bench) {
 }
 
 func unhealthyByCommand(b *bench) {
-	if b.o.Containers != nil {
-		b.Skip("is refused in containers")
-	}
 	b.touch("well")
 	spec := b.job("plain", sizes{"worker": 1}, "forever")
 	spec.Roles["worker"].Health = &job.Health{

@@ -62,8 +62,10 @@ func memoryLimit(b *bench) {
 	}
 	spec := b.job("plain", sizes{"worker": 2}, "only=worker-1", "alloc=512M", "forever")
 	spec.Roles["worker"].Resources.Memory = 64 << 20
+	spec.Roles["worker"].Teardown = "if [ $MUSTER_TASK = worker-1 ]; then " + b.codes() + "; fi"
 	r := b.try(spec)
 	b.want(r, run.Failed, 137, "task")
+	b.wantCodes(map[string]int{"worker-1": 137})
 	i := b.wantFirst(r, "worker-1", "ran out of memory")
 	if i.Cause != engine.ByOOM || i.Signal != "KILL" || !strings.Contains(i.Detail, "64Mi") || !strings.Contains(i.Detail, "oom_kill") {
 		b.Errorf("%s", show(i))

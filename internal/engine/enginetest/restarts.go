@@ -5,6 +5,8 @@ package enginetest
 import (
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"muster.dev/muster/internal/job"
@@ -32,6 +34,29 @@ func restartJob(b *bench) {
 		if n := b.lines("starts", fmt.Sprintf(`"attempt":"%d"`, attempt)); n != 3 {
 			b.Errorf("%d of 3 tasks were started in attempt %d", n, attempt)
 		}
+	}
+}
+
+// ownCheckpoint has the second attempt find what the first has left, in a folder
+// that is made for it.
+func ownCheckpoint(b *bench) {
+	spec := b.command("plain", sizes{"worker": 1})
+	spec.Checkpoint = filepath.Join(b.TempDir(), "of", "mine")
+	spec.Roles["worker"].Run = "if mkdir $MUSTER_CHECKPOINT_DIR/one; then exit 3; fi"
+	spec.Restart.Limit = 1
+	r := b.try(spec)
+	b.want(r, run.Succeeded, 0, "task")
+	if r.Attempt != 2 {
+		b.Errorf("attempt %d, want 2", r.Attempt)
+	}
+	if _, err := b.plane.Update(b.Context(), r.ID, run.Intent{Want: run.WantRemove}); err != nil {
+		b.Fatal(err)
+	}
+	if st, err := os.Stat(spec.Checkpoint + "/one"); err != nil || !st.IsDir() {
+		b.Errorf("it went with the run: %v", err)
+	}
+	if st, err := os.Stat(spec.Checkpoint); err != nil || st.Mode().Perm() != 0o700 {
+		b.Errorf("%v, %v", st, err)
 	}
 }
 

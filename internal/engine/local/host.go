@@ -234,7 +234,7 @@ func (n *node) send(h *taskhost.Process, within time.Duration, m wire.Message) {
 func (n *node) find() { n.finding.Do(n.findHost) }
 
 func (n *node) findHost() {
-	rec, err := taskhost.ReadRecord(n.run.Dir)
+	rec, err := n.onRecord()
 	if rec == nil || err != nil {
 		n.conclude(nil)
 		return
@@ -244,6 +244,23 @@ func (n *node) findHost() {
 		n.markStale("a newer owner has taken over")
 	case h == nil:
 		n.conclude(rec)
+	}
+}
+
+// onRecord returns the host that is on record. Before it says that there is none
+// it sees to it that none comes: an owner before us may have greeted one that
+// has yet to hear it, and would claim the run after its end.
+func (n *node) onRecord() (*taskhost.Record, error) {
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		var barred error
+		if n.run.Fence > 1 {
+			barred = taskhost.Bar(n.run.Dir, n.run.Fence)
+		}
+		rec, err := taskhost.ReadRecord(n.run.Dir)
+		// One that has claimed the run is about to be on record, or to end.
+		if rec != nil || err != nil || !errors.Is(barred, taskhost.ErrBusy) || time.Since(begin) > 2*time.Second {
+			return rec, err
+		}
 	}
 }
 
@@ -310,6 +327,9 @@ func (n *node) conclude(rec *taskhost.Record) {
 		case i.State.Gone():
 		case i.State == engine.Holding:
 			delete(n.instances, k)
+		case i.State == engine.Clearing: // it is known how its program ended
+			i.State, i.Note = engine.Exited, "its teardown was cut short: its task host was killed"
+			n.instances[k] = i
 		default:
 			i.State, i.Cause, i.Ended = engine.Lost, engine.ByLoss, time.Now()
 			i.Detail = "its task host was killed"

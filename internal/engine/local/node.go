@@ -17,6 +17,7 @@ import (
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/taskhost"
 	"muster.dev/muster/internal/taskhost/container"
+	"muster.dev/muster/internal/taskhost/process"
 	"muster.dev/muster/internal/taskhost/wire"
 )
 
@@ -125,6 +126,11 @@ func (n *node) needsHost(want engine.Desired) bool {
 // take merges a report. One that is read after its host's end is older than
 // what has been concluded from that.
 func (n *node) take(h *taskhost.Process, r *wire.Report) {
+	for _, i := range r.Changed {
+		if t := i.Taken; t != nil && t.By == "" {
+			t.By = process.PortUser(t.Port) // a host in a namespace sees only its own tasks
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.host != h {

@@ -6,6 +6,7 @@
 package container
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -69,12 +70,16 @@ func (b Box) Command() (Command, error) {
 	if err != nil {
 		return Command{}, err
 	}
+	teardown, err := json.Marshal(b.Launch.Teardown)
+	if err != nil {
+		return Command{}, err
+	}
 	file, names, values := splitEnv(b.environ())
 	argv := slices.Concat(
 		[]string{c.Runtime.Path, "run", "--rm", "--name", Name(b.Run, b.Instance), "--label", runLabel + b.Run},
 		[]string{"--pull", "never", "--log-driver", "none", "--no-healthcheck", "--network", c.Network, "--env-file", b.EnvFile},
 		names, b.user(), b.limits(), b.devices(), mounts, b.security(), c.Options,
-		[]string{"--entrypoint", initPath, c.Image, InitCommand}, b.pids(), []string{b.Instance.String(), b.dir()}, program,
+		[]string{"--entrypoint", initPath, c.Image, InitCommand}, b.pids(), []string{b.Instance.String(), b.dir(), string(teardown)}, program,
 	)
 	return Command{Argv: argv, Env: slices.Concat(c.Runtime.Env, values), EnvFile: file}, nil
 }

@@ -4,27 +4,41 @@ package process
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"syscall"
 )
 
-// A Port is a TCP port on loopback that is ours: bound, so that the kernel gives
-// it to nobody else, but not listening, so that a task which sets SO_REUSEADDR,
-// as ps-lite and torch do, can bind and listen on it while we hold it.
+// A Port is a TCP port that is ours: bound, so that the kernel gives it to
+// nobody else, but not listening, so that a task which sets SO_REUSEADDR, as
+// ps-lite, torch and nearly all servers do, can bind and listen on it while we
+// hold it.
 type Port struct {
 	Number int
 	fd     int
+	sign   io.Closer // says whose it is; nil for a port that nobody can ask for by its number
 }
 
-// HoldPorts holds n ports, in ascending order.
-func HoldPorts(n int) ([]Port, error) {
+// The addresses that a port is held on. One that others reach is held on all.
+var (
+	loopback = [4]byte{127, 0, 0, 1}
+	anywhere = [4]byte{}
+)
+
+// HoldPorts holds n ports on loopback, in ascending order.
+func HoldPorts(n int) ([]Port, error) { return holdFree(n, loopback) }
+
+// HoldFree holds n ports on all addresses.
+func HoldFree(n int) ([]Port, error) { return holdFree(n, anywhere) }
+
+func holdFree(n int, addr [4]byte) ([]Port, error) {
 	var ports []Port
 	for range n {
-		p, err := holdPort()
+		p, err := holdPort(addr)
 		if err != nil {
 			Release(ports)
-			return nil, fmt.Errorf("hold a port on 127.0.0.1: %w", err)
+			return nil, fmt.Errorf("hold a port: %w", err)
 		}
 		ports = append(ports, p)
 	}
@@ -32,14 +46,14 @@ func HoldPorts(n int) ([]Port, error) {
 	return ports, nil
 }
 
-func holdPort() (Port, error) {
+func holdPort(addr [4]byte) (Port, error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return Port{}, os.NewSyscallError("socket", err)
 	}
-	err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+	err = share(fd)
 	if err == nil {
-		err = syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+		err = syscall.Bind(fd, &syscall.SockaddrInet4{Addr: addr})
 	}
 	var name syscall.Sockaddr
 	if err == nil {
@@ -50,13 +64,16 @@ func holdPort() (Port, error) {
 		_ = syscall.Close(fd)
 		return Port{}, os.NewSyscallError("bind", err)
 	}
-	return Port{in4.Port, fd}, nil
+	return Port{Number: in4.Port, fd: fd}, nil
 }
 
 // Release gives ports back.
 func Release(ports []Port) {
 	for _, p := range ports {
 		_ = syscall.Close(p.fd)
+		if p.sign != nil {
+			_ = p.sign.Close()
+		}
 	}
 }
 

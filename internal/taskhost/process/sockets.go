@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,10 +23,12 @@ const (
 	tcpListen      = "0A"
 )
 
-// ReadSockets reads /proc/net/tcp and tcp6.
+var socketTables = []string{"/proc/net/tcp", "/proc/net/tcp6"}
+
+// ReadSockets reads the tables.
 func ReadSockets() Sockets {
 	s := Sockets{map[string]int{}, map[string]int{}}
-	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+	for _, name := range socketTables {
 		if b, err := os.ReadFile(name); err == nil {
 			s.parse(b)
 		}
@@ -66,19 +69,50 @@ func (s Sockets) Connected(port int, pids []int) bool { return among(s.connected
 
 // among says whether one of the processes has a socket with that port open.
 func among(ports map[string]int, port int, pids []int) bool {
-	for _, pid := range pids {
-		dir := fmt.Sprintf("/proc/%d/fd", pid)
-		fds, _ := os.ReadDir(dir)
-		for _, fd := range fds {
-			link, err := os.Readlink(dir + "/" + fd.Name())
-			if err != nil {
-				continue
-			}
-			inode, ok := strings.CutPrefix(link, "socket:[")
-			if ok && ports[strings.TrimSuffix(inode, "]")] == port {
-				return true
-			}
+	inodes := map[string]bool{}
+	for inode, p := range ports {
+		if p == port {
+			inodes[inode] = true
+		}
+	}
+	return len(inodes) > 0 && slices.ContainsFunc(pids, func(pid int) bool { return hasSocket(pid, inodes) })
+}
+
+// hasSocket says whether a process has one of these sockets open.
+func hasSocket(pid int, inodes map[string]bool) bool {
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	fds, _ := os.ReadDir(dir)
+	for _, fd := range fds {
+		link, err := os.Readlink(dir + "/" + fd.Name())
+		if err != nil {
+			continue
+		}
+		if inode, ok := strings.CutPrefix(link, "socket:["); ok && inodes[strings.TrimSuffix(inode, "]")] {
+			return true
 		}
 	}
 	return false
+}
+
+// A socket is a line of the kernel's tables.
+type socket struct {
+	state string
+	inode string // 0 for one that no process has
+}
+
+// socketsAt are the sockets at a local port; those that are only bound are in
+// no table.
+func socketsAt(port int) (all []socket) {
+	for _, table := range socketTables {
+		b, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(b)) {
+			if f := strings.Fields(line); len(f) >= 10 && hexPort(f[1]) == port {
+				all = append(all, socket{f[3], f[9]})
+			}
+		}
+	}
+	return all
 }
