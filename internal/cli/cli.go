@@ -48,7 +48,7 @@ func Main(args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(context.Background())
-	return a.exitCode(cmd, err)
+	return a.exitCode(cmd, unknownCommand(root, err))
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -57,20 +57,19 @@ func newRoot(a *app) *cobra.Command {
 		Short: "Run distributed training jobs",
 		Long: "Muster runs a distributed training job on what you have. When one process dies, it says\n" +
 			"which and why, and leaves nothing of the others behind.",
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, DisableSuggestions: true,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, "%v", err) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, "%s", flagWords(c, err)) })
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look:"},
 		&cobra.Group{ID: "write", Title: "Write job files:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	root.SetHelpCommandGroupID("other")
-	root.SetCompletionCommandGroupID("other")
 	for group, list := range map[string][]*cobra.Command{
 		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newResizeCommand(a), newRerunCommand(a), newRmCommand(a)},
 		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a), newFilesCommand(a), newCpCommand(a)},
 		"write": {newInitCommand(a), newValidateCommand(a), newPlanCommand(a), newSchemaCommand(a)},
-		"other": {newPruneCommand(a), newDoctorCommand(a), newManCommand(a), newVersionCommand(a)},
+		"other": {newPruneCommand(a), newCompletionCommand(a), newDoctorCommand(a), newManCommand(a), newVersionCommand(a)},
 	} {
 		for _, c := range list {
 			c.GroupID, c.Args = group, asUsage(c.Args)
@@ -128,7 +127,7 @@ func (a *app) exitCode(c *cobra.Command, err error) int {
 	switch {
 	case forRun(c):
 		return run.ExitRefused
-	case errors.As(err, &u), strings.HasPrefix(err.Error(), "unknown command"), kind == problem.Invalid:
+	case errors.As(err, &u), kind == problem.Invalid:
 		return exitUsage
 	case kind == problem.NotFound:
 		return exitNotFound

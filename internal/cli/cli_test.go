@@ -53,7 +53,6 @@ func TestExitCode(t *testing.T) {
 		{"an error", "ps", errors.New("disk"), 1, "FAIL disk\n"},
 		{"a conflict", "rm", problem.New(problem.Conflict, "it runs").WithHint("stop it"), 1, "FAIL it runs\n  stop it\n"},
 		{"wrong use", "ps", usage{errors.New("unknown flag")}, 2, "FAIL unknown flag\n"},
-		{"an unknown command", "", errors.New(`unknown command "x" for "muster"`), 2, "FAIL unknown command \"x\" for \"muster\"\n"},
 		{"invalid", "validate", list, 2, "one\ntwo\n2 problems\n"},
 		{"not found", "get", wrapped, 3, "FAIL look: no run\n"},
 		{"run: not found", "wait", wrapped, run.ExitRefused, "FAIL look: no run\n"},

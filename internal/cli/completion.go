@@ -17,6 +17,7 @@ func (a *app) completes(c *cobra.Command) {
 	switch {
 	case name == "cp":
 		c.ValidArgsFunction = a.completeFiles
+	case name == "completion":
 	case name == "init":
 		c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return onlyFirst(args, job.Frameworks), cobra.ShellCompDirectiveNoFileComp
@@ -28,7 +29,8 @@ func (a *app) completes(c *cobra.Command) {
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	for flag, complete := range map[string]cobra.CompletionFunc{
-		"task": a.completeTasks, "show": a.completeTasks,
+		"task": a.completeTasks, "show": a.completeTasks, "group": a.completeGroups,
+		"container": cobra.FixedCompletions([]string{"auto", "never"}, cobra.ShellCompDirectiveNoFileComp),
 		"framework": cobra.FixedCompletions(job.Frameworks, cobra.ShellCompDirectiveNoFileComp),
 		"isolation": cobra.FixedCompletions([]string{"auto", "none"}, cobra.ShellCompDirectiveNoFileComp),
 	} {
@@ -62,6 +64,9 @@ func (a *app) known(c *cobra.Command) []run.Run {
 
 // completeRuns offers the runs that ps shows, with how they stand.
 func (a *app) completeRuns(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 && c.Name() == "resize" {
+		return a.completeRoles(c, args)
+	}
 	if len(args) > 0 && !strings.Contains(c.Use, "...") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -85,6 +90,30 @@ func fits(command string, r run.Run) bool {
 		return r.Done()
 	}
 	return true
+}
+
+// completeRoles offers the roles of a run, for a size each.
+func (a *app) completeRoles(c *cobra.Command, args []string) ([]string, cobra.ShellCompDirective) {
+	_, r, err := a.find(c.Context(), args)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for _, role := range r.Spec.RoleNames() {
+		words = append(words, role+"=")
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// completeGroups offers the groups of the runs that ps shows.
+func (a *app) completeGroups(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	for _, r := range a.known(c) {
+		if r.Group != nil && !slices.Contains(words, r.Group.ID) {
+			words = append(words, r.Group.ID)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeTasks offers the tasks and roles of the run that was named, else of

@@ -98,10 +98,11 @@ func (a *app) find(ctx context.Context, args []string) (run.Service, run.Run, er
 		ref = args[0]
 	}
 	r, err := svc.Get(ctx, ref)
-	return svc, r, err
+	return svc, r, notGroup(ctx, svc, ref, err)
 }
 
-// each does something for every run that is named, and goes on after an error.
+// each does something for every run that is named, by itself or with its group,
+// and goes on after an error.
 func (a *app) each(ctx context.Context, refs []string, do func(run.Service, run.Run) error) error {
 	svc, err := a.open()
 	if err != nil {
@@ -109,12 +110,17 @@ func (a *app) each(ctx context.Context, refs []string, do func(run.Service, run.
 	}
 	var list problem.List
 	for _, ref := range refs {
-		r, err := svc.Get(ctx, ref)
-		if err == nil {
-			err = do(svc, r)
+		runs, err := named(ctx, svc, ref)
+		note := func(err error) {
+			if err != nil {
+				list = append(list, &problem.Error{Kind: problem.KindOf(err), Text: err.Error(), Hint: problem.HintOf(err)})
+			}
 		}
-		if err != nil {
-			list = append(list, &problem.Error{Kind: problem.KindOf(err), Text: err.Error(), Hint: problem.HintOf(err)})
+		note(err)
+		for _, r := range runs {
+			if err == nil {
+				note(do(svc, r))
+			}
 		}
 	}
 	if len(list) == 1 {

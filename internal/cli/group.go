@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -49,6 +50,7 @@ func runGroup(ctx context.Context, a *app, o runOptions, f *groupFile) error {
 	}
 	if o.detach {
 		fmt.Fprintln(a.stdout, runs[0].Group.ID)
+		fmt.Fprintln(a.stderr, "muster: "+groupLine(runs))
 		return nil
 	}
 	return newGroupSession(a, svc, runs).follow(ctx, signals)
@@ -86,25 +88,46 @@ type groupSession struct {
 	svc    run.Service
 	screen *ui.Screen
 
+	// owner says that the group is ours: an interrupt stops it. Else it only
+	// ends our looking at it.
+	owner bool
+	tail  int // how many lines of each task are shown of what was before
+
 	mu   sync.Mutex
 	runs []run.Run // as they were last seen, in the order of their jobs
 }
 
 func newGroupSession(a *app, svc run.Service, runs []run.Run) *groupSession {
-	return &groupSession{a: a, svc: svc, runs: runs, screen: ui.Open(a.stdout, a.stderr, a.env, 0)}
+	return &groupSession{a: a, svc: svc, runs: runs, screen: ui.Open(a.stdout, a.stderr, a.env, 0), owner: true, tail: -1}
 }
 
 func (s *groupSession) say(format string, args ...any) {
 	_ = s.screen.Print(ui.Err, "", []byte(clean("muster: "+fmt.Sprintf(format, args...))))
 }
 
+// groupLine is the first line of a group: what will run, and from which code.
+func groupLine(runs []run.Run) string {
+	var codes []string
+	for _, r := range runs {
+		if code := codeLine(r); !slices.Contains(codes, code) {
+			codes = append(codes, code)
+		}
+	}
+	line := fmt.Sprintf("group %s: %s   %s", runs[0].Group.ID, counted(len(runs), "job"), runs[0].Engine)
+	if len(codes) == 1 {
+		line += "   " + codes[0]
+	}
+	return line
+}
+
 // follow shows all jobs until the last has ended, and exits as the first that
 // failed did.
 func (s *groupSession) follow(ctx context.Context, signals chan os.Signal) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s.say("group %s: %d jobs", s.runs[0].Group.ID, len(s.runs))
-	go s.heedSignals(ctx, signals)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	id := s.runs[0].Group.ID
+	s.say("%s", groupLine(s.runs))
+	go s.heedSignals(ctx, cancel, signals)
 	var names []string
 	for _, r := range s.runs {
 		for _, t := range r.Spec.Tasks() {
@@ -118,6 +141,10 @@ func (s *groupSession) follow(ctx context.Context, signals chan os.Signal) error
 	}
 	wg.Wait()
 	_ = s.screen.Close()
+	if errors.Is(context.Cause(ctx), errDetached) {
+		fmt.Fprintf(s.a.stderr, "muster: detached; group %s goes on (muster attach %s)\n", id, id)
+		return exitStatus(run.ExitInterrupted)
+	}
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -134,7 +161,7 @@ func (s *groupSession) followJob(ctx context.Context, n int, names []string) err
 	logs := make(chan error, 1)
 	out := newNamedOutput(s.screen, names)
 	out.job = r.Group.Job + "/"
-	go func() { logs <- s.svc.Logs(ctx, r.ID, run.LogQuery{Tail: -1, Follow: true}, out.take) }()
+	go func() { logs <- s.svc.Logs(ctx, r.ID, run.LogQuery{Tail: s.tail, Follow: true}, out.take) }()
 	said := ""
 	err := s.svc.Watch(ctx, r.ID, func(now run.Run) error {
 		s.mu.Lock()
@@ -170,7 +197,7 @@ func jobLine(r run.Run) string {
 }
 
 // heedSignals stops every job of the group.
-func (s *groupSession) heedSignals(ctx context.Context, signals chan os.Signal) {
+func (s *groupSession) heedSignals(ctx context.Context, cancel context.CancelCauseFunc, signals chan os.Signal) {
 	for asked := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -179,6 +206,10 @@ func (s *groupSession) heedSignals(ctx context.Context, signals chan os.Signal) 
 			by, name := signalWords(sig)
 			if name == "" {
 				continue
+			}
+			if !s.owner {
+				cancel(errDetached)
+				return
 			}
 			asked++
 			s.mu.Lock()

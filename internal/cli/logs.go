@@ -13,6 +13,7 @@ import (
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/ui"
 )
@@ -75,7 +76,7 @@ func runLogs(ctx context.Context, a *app, o logsOptions, args []string) error {
 		return err
 	}
 	if o.q.Attempt > r.Attempt {
-		return fmt.Errorf("%s has had %s; there is no attempt %d", r.ID, counted(r.Attempt, "attempt"), o.q.Attempt)
+		return problem.New(problem.NotFound, "%s has had %s; there is no attempt %d", r.ID, counted(r.Attempt, "attempt"), o.q.Attempt)
 	}
 	if o.q.Attempt == 0 && r.Attempt > 1 {
 		fmt.Fprintf(a.stderr, "muster: %s is in attempt %d; --attempt shows an earlier one\n", r.ID, r.Attempt)

@@ -65,10 +65,23 @@ func runPlan(ctx context.Context, a *app, c *cobra.Command, o runOptions, args [
 	}
 	drawn := make([]string, len(plans))
 	for i, plan := range plans {
-		drawn[i] = clean(drawPlan(plan))
+		var needs map[string]string
+		if group != nil {
+			needs = group.group.Needs[order[i]]
+			addGroupDir(plan.Tasks)
+		}
+		drawn[i] = clean(drawPlan(plan, needs))
 	}
 	_, err = fmt.Fprint(a.stdout, strings.Join(drawn, "\n"))
 	return err
+}
+
+// addGroupDir adds the variable that only a job of a group has.
+func addGroupDir(tasks []run.PlannedTask) {
+	for i := range tasks {
+		tasks[i].Env = append(tasks[i].Env, "MUSTER_GROUP_DIR=<a folder of the group>")
+		slices.Sort(tasks[i].Env)
+	}
 }
 
 // groupList are the jobs of a group, each after those it needs.
@@ -113,7 +126,7 @@ func (a *app) printLong(format string, plans []run.Plan, group *groupFile, order
 }
 
 // drawPlan shows the job, then each task.
-func drawPlan(p run.Plan) string {
+func drawPlan(p run.Plan, needs map[string]string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, roles(p.Run))
 	fact := func(label string, lines ...string) {
@@ -127,6 +140,7 @@ func drawPlan(p run.Plan) string {
 		}
 	}
 	s := &p.Run.Spec
+	fact("needs", needWords(needs)...)
 	fact("code", codeWords(p.Run))
 	fact("inputs", inputWords(s)...)
 	fact("outputs", outputWords(s)...)
@@ -137,7 +151,7 @@ func drawPlan(p run.Plan) string {
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s   %s\n", t.Task, placeWords(p.Run, t))
 		fact("setup", strings.Split(strings.TrimSpace(t.Setup), "\n")...)
-		fact("command", quoted(t.Command))
+		fact("command", strings.Split(strings.TrimSpace(quoted(t.Command)), "\n")...)
 		fact("teardown", strings.Split(strings.TrimSpace(t.Teardown), "\n")...)
 		fact("in", t.Dir)
 		fact("env", t.Env...)
@@ -153,6 +167,17 @@ func codeWords(r run.Run) string {
 		return c.Path + ", frozen at submit; the tasks work in a copy"
 	}
 	return "in place: the tasks work in " + r.Origin.Dir
+}
+
+// needWords are the jobs of its group that a job waits for.
+func needWords(needs map[string]string) (lines []string) {
+	for _, name := range slices.Sorted(maps.Keys(needs)) {
+		if needs[name] == "done" {
+			name += ", whatever becomes of it"
+		}
+		lines = append(lines, name)
+	}
+	return lines
 }
 
 func inputWords(s *job.Spec) (lines []string) {
@@ -246,7 +271,7 @@ func placeWords(r run.Run, t run.PlannedTask) string {
 		parts = append(parts, counted(t.GPUs, "GPU"))
 	}
 	if res.CPUs > 0 {
-		parts = append(parts, fmt.Sprintf("%g cpus", res.CPUs))
+		parts = append(parts, fmt.Sprintf("cpus %g", res.CPUs))
 	}
 	if res.Memory > 0 {
 		parts = append(parts, "memory "+res.Memory.String())

@@ -39,7 +39,7 @@ func newPsCommand(a *app) *cobra.Command {
 			return runPs(c.Context(), a, o)
 		},
 	}
-	c.Flags().StringVar(&o.group, "group", "", "the runs of this group, in the order in which they run")
+	c.Flags().StringVar(&o.group, "group", "", "the runs of this group, by its id or name, in the order in which they run")
 	c.Flags().BoolVarP(&o.all, "all", "a", false, "all runs")
 	c.Flags().StringArrayVarP(&o.labels, "label", "l", nil, "only runs with this label: team=vision, or team")
 	formatFlag(c, &o.format, "json|yaml|wide|name")
@@ -95,12 +95,11 @@ func noRuns(o psOptions) string {
 // with labels, of those that have them.
 func listRuns(ctx context.Context, svc run.Service, o psOptions) ([]run.Run, error) {
 	if o.group != "" {
-		page, err := svc.List(ctx, run.Query{Group: o.group})
-		slices.Reverse(page.Runs) // in the order in which they run
-		if err == nil && len(page.Runs) == 0 {
+		runs, err := groupNamed(ctx, svc, o.group)
+		if err == nil && len(runs) == 0 {
 			err = problem.New(problem.NotFound, "there is no group %s", o.group)
 		}
-		return page.Runs, err
+		return runs, err
 	}
 	if o.all || len(o.chosen) > 0 {
 		page, err := svc.List(ctx, run.Query{})
@@ -115,7 +114,17 @@ func listRuns(ctx context.Context, svc run.Service, o psOptions) ([]run.Run, err
 		return nil, err
 	}
 	last, err := svc.List(ctx, run.Query{Limit: recent + len(active.Runs)})
-	return append(active.Runs, lastEnded(last.Runs)...), err
+	return append(stillActive(active.Runs, last.Runs), lastEnded(last.Runs)...), err
+}
+
+// stillActive leaves out what has ended between the two looks: it is among the
+// last.
+func stillActive(active, last []run.Run) []run.Run {
+	ended := map[string]bool{}
+	for _, r := range last {
+		ended[r.ID] = r.Done()
+	}
+	return slices.DeleteFunc(active, func(r run.Run) bool { return ended[r.ID] })
 }
 
 // lastEnded are the first few of runs that have ended.
@@ -133,7 +142,7 @@ func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 	for _, r := range runs {
 		row := []string{r.ID, status(r), fmt.Sprintf("%d/%d", running(r.Tasks), len(r.Spec.Tasks())), attempts(r), ui.Age(now.Sub(r.Created)), tookSoFar(r, now), r.Engine}
 		if wide {
-			row = append(row, dash(r.Origin.Node), r.Spec.Framework.Name, gpusOf(r), codeOf(r), exitWord(r), dash(r.Origin.File))
+			row = append(row, dash(r.Origin.Node), r.Spec.Framework.Name, gpuWord(gpusOf(r)), codeOf(r), exitWord(r), dash(r.Origin.File))
 		}
 		rows = append(rows, append(row, reason(r)))
 	}
@@ -187,11 +196,15 @@ func codeOf(r run.Run) string {
 
 // gpusOf is how many GPUs all replicas together ask for; the processes of one
 // share its.
-func gpusOf(r run.Run) string {
+func gpusOf(r run.Run) int {
 	n := 0
 	for _, role := range r.Spec.Roles {
 		n += role.Replicas * role.Resources.GPUs
 	}
+	return n
+}
+
+func gpuWord(n int) string {
 	if n == 0 {
 		return "-"
 	}

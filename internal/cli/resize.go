@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
 
@@ -42,6 +43,11 @@ func parseSizes(c *cobra.Command, args []string) (map[string]int, error) {
 }
 
 func resizeRun(ctx context.Context, a *app, svc run.Service, r run.Run, sizes map[string]int) error {
+	change := run.Intent{Want: run.WantSuspend, By: "muster resize", Sizes: sizes}
+	// Asked while it runs, only to hear what is wrong: a conflict is that it runs.
+	if _, err := svc.Update(ctx, r.ID, change); err != nil && problem.KindOf(err) != problem.Conflict {
+		return err
+	}
 	if err := suspendRun(ctx, a, svc, r, false); err != nil {
 		return err
 	}
@@ -49,8 +55,7 @@ func resizeRun(ctx context.Context, a *app, svc run.Service, r run.Run, sizes ma
 	if err != nil {
 		return err
 	}
-	// Suspended it stays if the sizes are refused: its user says what then.
-	if _, err := svc.Update(ctx, r.ID, run.Intent{Want: run.WantSuspend, By: "muster resize", Sizes: sizes}); err != nil {
+	if _, err := svc.Update(ctx, r.ID, change); err != nil {
 		return err
 	}
 	return resumeRun(ctx, a, svc, r, false)

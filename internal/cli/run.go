@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -144,6 +145,7 @@ func exists(path string) bool {
 
 // bareJob is the job of a bare command line: every role runs the same command.
 func bareJob(o runOptions, command []string) (job.Spec, string, error) {
+	o = sizesFromSets(o)
 	if o.workers < 1 || o.servers < 0 {
 		return job.Spec{}, "", problem.New(problem.Invalid, "-n %d -s %d: a job needs at least one worker, and no fewer than 0 servers", o.workers, o.servers)
 	}
@@ -164,6 +166,26 @@ func bareJob(o runOptions, command []string) (job.Spec, string, error) {
 		return s, why, err
 	}
 	return s, why, nil
+}
+
+// sizesFromSets takes --set workers=N and servers=N of a command line as -n and
+// -s: the job has no other place for them that would not contradict these.
+func sizesFromSets(o runOptions) runOptions {
+	sets := o.sets
+	o.sets = nil
+	for _, set := range sets {
+		path, value, _ := strings.Cut(set, "=")
+		n, err := strconv.Atoi(value)
+		switch {
+		case path == "workers" && err == nil:
+			o.workers = n
+		case path == "servers" && err == nil:
+			o.servers = n
+		default:
+			o.sets = append(o.sets, set)
+		}
+	}
+	return o
 }
 
 // setBare applies --set to the job of a command line, as if a file had it.
@@ -352,7 +374,11 @@ func overrideGPUs(s *run.Submission, n int) error {
 func faults(list []job.Fault) error {
 	var l problem.List
 	for _, f := range list {
-		l = append(l, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
+		e := &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text}
+		if near := problem.Nearest(f.Word, f.Known); near != "" && len(f.Word) < 64 {
+			e.Hint = "did you mean " + near + "?"
+		}
+		l = append(l, e)
 	}
 	return l.Err()
 }

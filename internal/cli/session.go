@@ -38,7 +38,6 @@ func runAttached(ctx context.Context, a *app, svc run.Service, s run.Submission,
 	if err != nil {
 		return err
 	}
-	a.printNotes(r)
 	return newSession(a, svc, r, true).follow(ctx, signals, run.LogQuery{Tasks: show, Tail: -1, Follow: true})
 }
 
@@ -222,7 +221,7 @@ func runDetached(ctx context.Context, a *app, svc run.Service, s run.Submission)
 		return err
 	}
 	fmt.Fprintln(a.stdout, r.ID)
-	fmt.Fprintln(a.stderr, "muster: "+headline(r))
+	fmt.Fprintln(a.stderr, "muster: "+clean(headline(r)))
 	a.printNotes(r)
 	if r, err = until(ctx, svc, r, underWay); err != nil {
 		return err

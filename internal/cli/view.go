@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,20 +25,47 @@ type view struct {
 func newView(screen *ui.Screen, r run.Run) *view {
 	v := &view{screen: screen, style: screen.Style(ui.Err), begun: time.Now()}
 	v.print(headline(r))
+	for _, note := range r.Notes {
+		v.say("note: " + note)
+	}
 	return v
 }
 
 // headline is the first line of a run: what will run where, and from which code.
 func headline(r run.Run) string {
+	return fmt.Sprintf("%s   %s   %s", roles(r), whereLine(r), codeLine(r))
+}
+
+// whereLine is the place, what of it the run takes for itself, and the images.
+func whereLine(r run.Run) string {
 	where := r.Engine
 	if where == "local" {
 		where = fmt.Sprintf("local: %d cores", runtime.NumCPU())
 	}
-	code := "code in place"
-	if r.Origin.Code != "" {
-		code = fmt.Sprintf("code %s %s", r.CodeName(), ui.ShortBytes(r.Origin.CodeSize))
+	if n := gpusOf(r); n > 0 {
+		where += ", " + counted(n, "GPU")
 	}
-	return fmt.Sprintf("%s   %s   %s", roles(r), where, code)
+	var images []string
+	for _, name := range r.Spec.RoleNames() {
+		if image := r.Spec.Roles[name].Image; image != nil && !slices.Contains(images, image.Name) {
+			images = append(images, image.Name)
+		}
+	}
+	if len(images) > 0 {
+		where += ", in " + ui.Names(images, 2)
+	}
+	return where
+}
+
+func codeLine(r run.Run) string {
+	if r.Origin.Code == "" {
+		return "code in place"
+	}
+	size := ui.ShortBytes(r.Origin.CodeSize)
+	if r.Origin.CodeSize < 1000 {
+		size += "B"
+	}
+	return fmt.Sprintf("code %s %s", r.CodeName(), size)
 }
 
 // roles is a run and what it consists of.
@@ -71,7 +99,10 @@ func (v *view) show(r run.Run) {
 	}
 	line := plain(r)
 	if change == v.said {
-		line += fmt.Sprintf(", %s, last output %s", ui.Took(v.age(r)), ui.Ago(leastSilent(r)))
+		line += ", " + ui.Took(v.age(r))
+		if running(r.Tasks) > 0 {
+			line += ", last output " + ui.Ago(leastSilent(r))
+		}
 	}
 	v.said, v.saidAt = change, time.Now()
 	v.say(line)
@@ -90,6 +121,8 @@ func plain(r run.Run) string {
 	switch {
 	case r.Phase == run.Succeeded:
 		return fmt.Sprintf("%s Succeeded in %s", r.ID, ui.Took(r.Took))
+	case r.Done() && r.Started.IsZero():
+		return fmt.Sprintf("%s %s: %s", r.ID, status(r), r.Reason)
 	case r.Done():
 		return fmt.Sprintf("%s %s after %s: %s", r.ID, status(r), ui.Took(r.Took), r.Reason)
 	}

@@ -39,6 +39,9 @@ func (p *Plane) freeze(ctx context.Context, r *run.Run, s run.Submission) error 
 		return err
 	}
 	r.Origin.Code, r.Origin.CodeSize = snap.ID, snap.Size
+	if large := snap.LargeWords(); large != "" {
+		r.Notes = append(r.Notes, "the frozen code has large files: "+large+"; lines in .musterignore keep files out")
+	}
 	return p.code.Extract(ctx, snap.ID, filepath.Join(p.runDir(r.ID), launch.CodeDir))
 }
 
@@ -47,7 +50,13 @@ func (p *Plane) takeFolder(ctx context.Context, r *run.Run) (snapshot.Snapshot, 
 	if !filepath.IsAbs(root) {
 		root = filepath.Join(r.Origin.Dir, root)
 	}
-	snap, err := p.code.Take(ctx, root, snapshot.Options{Skip: []string{p.config.StateDir}})
+	skip := []string{p.config.StateDir}
+	for _, secret := range r.Spec.Secrets {
+		if secret.File != "" { // frozen it would outlive the run
+			skip = append(skip, secret.File)
+		}
+	}
+	snap, err := p.code.Take(ctx, root, snapshot.Options{Skip: skip})
 	var se *snapshot.Error
 	if errors.As(err, &se) {
 		return snap, &problem.Error{Kind: problem.Invalid, Field: "code", Text: se.Error(), Hint: se.Hint}

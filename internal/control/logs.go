@@ -6,6 +6,7 @@ import (
 	"context"
 	"path"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -70,7 +71,7 @@ func (f *follower) checkTasks() error {
 			if near := problem.Nearest(pattern, names); near != "" {
 				return e.WithHint("did you mean %s?", near)
 			}
-			return e.WithHint("its tasks: %v", names)
+			return e.WithHint("its tasks: %s", strings.Join(names[:min(8, len(names))], ", "))
 		}
 	}
 	return nil

@@ -39,11 +39,18 @@ func ClaimOf(s *job.Spec) Claim {
 func (c Capacity) Impossible(want Claim) string {
 	switch {
 	case want.GPUs > len(c.GPUs):
-		return fmt.Sprintf("it needs %d GPUs, and this machine has %d", want.GPUs, len(c.GPUs))
+		return fmt.Sprintf("it needs %s, and this machine has %d", counted(want.GPUs, "GPU"), len(c.GPUs))
 	case c.Slots > 0 && want.Slots > c.Slots:
-		return fmt.Sprintf("it has %d tasks, and this machine has %d slots", want.Slots, c.Slots)
+		return fmt.Sprintf("it has %s, and this machine has %s", counted(want.Slots, "task"), counted(c.Slots, "slot"))
 	}
 	return ""
+}
+
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // fresh is how many of the runs that wait are told anew at every round what they
@@ -137,7 +144,7 @@ func (l *ledger) dependent(r *run.Run) string {
 		return "needs " + list(names)
 	}
 	if g := r.Group; g != nil && g.MaxParallel > 0 && l.group[g.ID] >= g.MaxParallel {
-		return fmt.Sprintf("%d jobs of its group run, max_parallel is %d", l.group[g.ID], g.MaxParallel)
+		return fmt.Sprintf("%d of its group run, max_parallel is %d", l.group[g.ID], g.MaxParallel)
 	}
 	return ""
 }

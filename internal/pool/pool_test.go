@@ -77,7 +77,7 @@ func TestGroups(t *testing.T) {
 	if got := granted(Round(Capacity{}, runs)); !slices.Equal(got, []string{"b", "c"}) {
 		t.Errorf("granted %v", got)
 	}
-	if runs[0].Reason != "needs x" || runs[3].Reason != "2 jobs of its group run, max_parallel is 2" {
+	if runs[0].Reason != "needs x" || runs[3].Reason != "2 of its group run, max_parallel is 2" {
 		t.Errorf("reasons %q, %q", runs[0].Reason, runs[3].Reason)
 	}
 }

@@ -33,7 +33,7 @@ func failed(rep *Report, r run.Run, f *run.Failure, last []Line) {
 	rep.add("class", class(r, f))
 	rep.add("before", earlier(r.Failures)...)
 	switch {
-	case f.Instance != nil && f.Instance.Cause == engine.StartFailed: // it never wrote anything
+	case r.Started.IsZero(), f.Instance != nil && f.Instance.Cause == engine.StartFailed && len(last) == 0: // nothing was written
 	case f.Task != nil:
 		rep.Next = append(rep.Next, Step{"muster logs " + r.ID + " --task " + f.Task.String(), "its whole log"})
 	default:

@@ -85,11 +85,11 @@ func Of(r run.Run, last []Line, now time.Time) Report {
 		rep.add("before", earlier(r.Failures)...)
 		rep.Next = []Step{{"muster files " + r.ID, "what it kept"}, {"muster logs " + r.ID, "its output"}}
 	case run.Stopped:
-		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s was %s after %s", r.ID, brief(v.Headline), ui.Took(r.Took))
+		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s was %s%s", r.ID, brief(v.Headline), after(r))
 		rep.add("before", earlier(r.Failures)...)
 		rep.Next = []Step{{"muster logs " + r.ID, "its output"}}
 	default:
-		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s failed after %s: %s", r.ID, ui.Took(r.Took), brief(v.Headline))
+		rep.Tone, rep.Headline = Bad, fmt.Sprintf("%s failed%s: %s", r.ID, after(r), brief(v.Headline))
 		failed(&rep, r, v.First, last)
 	}
 	if r.Origin.Commit != "" {
@@ -97,6 +97,14 @@ func Of(r run.Run, last []Line, now time.Time) Report {
 	}
 	rep.add("note", notes(r)...)
 	return fit(rep)
+}
+
+// after is how long a run took until its end, if it ever began.
+func after(r run.Run) string {
+	if r.Started.IsZero() {
+		return " before it started"
+	}
+	return " after " + ui.Took(r.Took)
 }
 
 // notes are what else a person should know of a run and its tasks.

@@ -169,3 +169,16 @@ func TestLongOutputGivesWay(t *testing.T) {
 		}
 	}
 }
+
+// A run that never began has no time that it took.
+func TestEndBeforeStart(t *testing.T) {
+	for phase, want := range map[run.Phase]string{
+		run.Failed:  "r-1 failed before it started: no room",
+		run.Stopped: "r-1 was no room before it started",
+	} {
+		r := run.Run{ID: "r-1", Phase: phase, Verdict: &run.Verdict{Phase: phase, Headline: "no room"}}
+		if got := Of(r, nil, time.Now()).Headline; got != want {
+			t.Errorf("%s: got %q, want %q", phase, got, want)
+		}
+	}
+}

@@ -60,6 +60,7 @@ func active(rep *Report, r run.Run, last []Line, now time.Time) {
 			rep.add("because", brief(r.Reason))
 		}
 		fine(rep, r, now)
+		rep.add("before", earlier(r.Failures)...)
 	}
 }
 

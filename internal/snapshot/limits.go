@@ -17,12 +17,17 @@ func (w *walker) checkSize(limit int64) error {
 	if s.Size <= limit {
 		return nil
 	}
+	return w.over(fmt.Sprintf("%s in %d files, and a snapshot may have %s; the largest are %s",
+		bytesText(s.Size), s.Files, bytesText(limit), s.LargeWords()))
+}
+
+// LargeWords names the largest of the large files, with their sizes; "" for none.
+func (s Snapshot) LargeWords() string {
 	var list []string
 	for _, f := range s.Large[:min(named, len(s.Large))] {
 		list = append(list, f.Path+" "+bytesText(f.Size))
 	}
-	return w.over(fmt.Sprintf("%s in %d files, and a snapshot may have %s; the largest are %s",
-		bytesText(s.Size), s.Files, bytesText(limit), strings.Join(list, ", ")))
+	return strings.Join(list, ", ")
 }
 
 // sized returns the files as summary wants them.

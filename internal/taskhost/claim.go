@@ -22,8 +22,8 @@ import (
 // when the run has ended, and so does what it forbids.
 type claim struct{ f *os.File }
 
-// errBusy says that the run has another host.
-var errBusy = errors.New("another task host of this run is alive")
+// ErrBusy says that the run has another host.
+var ErrBusy = errors.New("another task host of this run is alive")
 
 // claimPatience is for a host before us whose file descriptors the kernel is
 // still closing.
@@ -42,7 +42,7 @@ func takeClaim(runDir string, fence int64) (*claim, error) {
 		return nil, err
 	}
 	c := &claim{f}
-	err = c.lock()
+	err = c.lock(claimPatience)
 	if err == nil {
 		err = c.raise(fence)
 	}
@@ -53,12 +53,27 @@ func takeClaim(runDir string, fence int64) (*claim, error) {
 	return c, nil
 }
 
-func (c *claim) lock() error {
+// Bar keeps hosts that an owner before the one with this fence has started from
+// claiming the run from now on. It is ErrBusy when one has done so already.
+func Bar(runDir string, fence int64) error {
+	f, err := os.OpenFile(filepath.Join(runDir, ClaimName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	c := &claim{f}
+	if err := c.lock(0); err != nil {
+		return err
+	}
+	return c.raise(fence)
+}
+
+func (c *claim) lock(patience time.Duration) error {
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		err := unix.Flock(int(c.f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil || time.Since(begin) > claimPatience {
+		if err == nil || time.Since(begin) >= patience {
 			if err == unix.EWOULDBLOCK {
-				return errBusy
+				return ErrBusy
 			}
 			return err
 		}

@@ -73,7 +73,7 @@ func Serve(conn net.Conn, runDir string, s summoner) error {
 	h, l, err := begin(first.Hello, runDir, s)
 	if err != nil {
 		var stale staleClaim
-		_ = wire.Write(conn, wire.Message{Refuse: &wire.Refuse{Text: err.Error(), Stale: errors.As(err, &stale), Busy: errors.Is(err, errBusy)}})
+		_ = wire.Write(conn, wire.Message{Refuse: &wire.Refuse{Text: err.Error(), Stale: errors.As(err, &stale), Busy: errors.Is(err, ErrBusy)}})
 		return err
 	}
 	defer l.Close()

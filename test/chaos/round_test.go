@@ -251,6 +251,8 @@ func (r *round) noteCrash() {
 // come by itself.
 func (r *round) awaitAlone() error {
 	switch {
+	case r.plan.Isolation == "none" && r.hist.hits(Host) > 0 && r.hist.hits(Owner) > 0:
+		return nil // what a task has started and left alone then waits for the next command
 	case !r.plan.Detached && (r.hist.hits(Owner) > 0 || r.point != "" && r.crasher == Owner):
 		// The leash: grace is 400 ms.
 		return await("the tasks of a killed muster run are gone", patience/3, func() (bool, error) {

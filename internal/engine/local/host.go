@@ -232,7 +232,7 @@ func (n *node) send(h *taskhost.Process, within time.Duration, m wire.Message) {
 func (n *node) find() { n.finding.Do(n.findHost) }
 
 func (n *node) findHost() {
-	rec, err := taskhost.ReadRecord(n.run.Dir)
+	rec, err := n.onRecord()
 	if rec == nil || err != nil {
 		n.conclude(nil)
 		return
@@ -242,6 +242,23 @@ func (n *node) findHost() {
 		n.markStale("a newer owner has taken over")
 	case h == nil:
 		n.conclude(rec)
+	}
+}
+
+// onRecord returns the host that is on record. Before it says that there is none
+// it sees to it that none comes: an owner before us may have greeted one that
+// has yet to hear it, and would claim the run after its end.
+func (n *node) onRecord() (*taskhost.Record, error) {
+	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		var barred error
+		if n.run.Fence > 1 {
+			barred = taskhost.Bar(n.run.Dir, n.run.Fence)
+		}
+		rec, err := taskhost.ReadRecord(n.run.Dir)
+		// One that has claimed the run is about to be on record, or to end.
+		if rec != nil || err != nil || !errors.Is(barred, taskhost.ErrBusy) || time.Since(begin) > 2*time.Second {
+			return rec, err
+		}
 	}
 }
 

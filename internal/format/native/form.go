@@ -113,6 +113,17 @@ func whole(c cursor, to *int) {
 	}
 }
 
+// positive is a whole number above 0.
+func positive(c cursor, to *int) {
+	n := 1
+	whole(c, &n)
+	if n < 1 {
+		c.bad("must be at least 1, is %d", n)
+		return
+	}
+	*to = n
+}
+
 func whole64(c cursor, to *int64) {
 	n := int(*to)
 	whole(c, &n)

@@ -32,7 +32,7 @@ func ParseFile(name string, data []byte, sets ...string) (*job.Spec, *job.Group,
 // the default of every job.
 var groupTable = table[job.Group]{
 	as("name", text, func(g *job.Group) *string { return &g.Name }),
-	as("max_parallel", whole, func(g *job.Group) *int { return &g.MaxParallel }),
+	as("max_parallel", positive, func(g *job.Group) *int { return &g.MaxParallel }),
 	as("stop_on_failure", boolean, func(g *job.Group) *bool { return &g.StopOnFailure }),
 }
 
@@ -146,15 +146,17 @@ func readNeeds(c cursor) map[string]string {
 // checkNeeds reports names that are no jobs, and jobs that wait for each other.
 func checkNeeds(jobs cursor, g *job.Group) {
 	names := slices.Sorted(maps.Keys(g.Jobs))
+	whole := len(names) == len(jobs.v.members)
 	for _, m := range jobs.v.members {
 		for _, need := range slices.Sorted(maps.Keys(g.Needs[m.name])) {
 			if jobs.v.member(need) == nil {
 				at := cursor{jobs.r, jobs.at(m).trail.then("needs"), m.value.member("needs")}
+				whole = false
 				at.bad("%s", suggest("there is no job "+quote(need), need, names))
 			}
 		}
 	}
-	if len(jobs.r.findings) > 0 {
+	if !whole { // who waits for whom is then not known
 		return
 	}
 	if _, err := g.Order(); err != nil {
