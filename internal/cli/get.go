@@ -26,7 +26,7 @@ func newGetCommand(a *app) *cobra.Command {
 				return err
 			}
 			if format != "" && format != "wide" {
-				return a.print(format, r, r.ID)
+				return a.print(format, documentOf(r), r.ID)
 			}
 			draw := func(runs []run.Run) string { return a.drawRun(runs[0], format == "wide") }
 			if watch {

@@ -71,10 +71,7 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		names = append(names, r.ID)
 	}
 	if o.format != "" && o.format != "wide" {
-		if runs == nil {
-			runs = []run.Run{}
-		}
-		return a.print(o.format, runs, names...)
+		return a.print(o.format, documentsOf(runs), names...)
 	}
 	if len(runs) == 0 {
 		fmt.Fprintln(a.stderr, noRuns(o))
