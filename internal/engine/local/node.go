@@ -143,6 +143,7 @@ func (n *node) take(h *taskhost.Process, r *wire.Report) {
 	if len(r.Changed) > 0 {
 		n.stillborn = 0
 	}
+	n.learnPids(r.Changed)
 	for _, i := range r.Changed {
 		i.Pid = n.outerPid(i)
 		n.instances[i.Instance] = i
