@@ -17,6 +17,9 @@ const (
 	readSize = 256 << 10
 	// patience is how long the beginning of a line waits for its end.
 	patience = time.Second
+	// longest is how much of a line waits for its end at all: whoever writes a
+	// line without end must not fill our memory.
+	longest = 1 << 20
 )
 
 // A stream is one output of one instance, being read.
@@ -105,6 +108,9 @@ func (s *stream) load(ctx context.Context) error {
 }
 
 func (s *stream) read(ctx context.Context) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	c, err := s.f.reader.Logs(ctx, s.f.run, s.instance, s.name, s.cursor, readSize)
 	if err != nil {
 		return 0, err
@@ -116,9 +122,19 @@ func (s *stream) read(ctx context.Context) (int, error) {
 	return len(c.Data), nil
 }
 
+// whole is the length of the lines at the front that have their end, or of a
+// line that is too long to wait for it.
+func (s *stream) whole() int {
+	end := bytes.LastIndexByte(s.rest, '\n') + 1
+	if end == 0 && len(s.rest) >= longest {
+		return len(s.rest)
+	}
+	return end
+}
+
 // takeTimed makes the whole lines at the front that share a date the next piece.
 func (s *stream) takeTimed() {
-	end := bytes.LastIndexByte(s.rest, '\n') + 1
+	end := s.whole()
 	if end == 0 {
 		return
 	}
@@ -126,6 +142,9 @@ func (s *stream) takeTimed() {
 	if !when.IsZero() {
 		for at := 0; at < end; {
 			n := bytes.IndexByte(s.rest[at:end], '\n') + 1
+			if n == 0 { // the line that is too long
+				n = end - at
+			}
 			if at > 0 && !s.dated(s.restAt+int64(at)).Equal(when) {
 				end = at
 				break
@@ -156,7 +175,7 @@ func (s *stream) giveNew(ctx context.Context, last bool) error {
 		if err != nil {
 			return err
 		}
-		end := bytes.LastIndexByte(s.rest, '\n') + 1
+		end := s.whole()
 		if last && n < readSize || n == 0 && (time.Since(s.restTime) > patience || s.f.q.Raw) {
 			end = len(s.rest)
 		}

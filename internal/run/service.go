@@ -31,8 +31,8 @@ type Service interface {
 	Watch(ctx context.Context, id string, seen func(Run) error) error
 
 	// Logs calls got with the output of the run's tasks, in pieces that end
-	// at line ends where the output has any. With Follow it goes on until the
-	// run is done and everything has been given.
+	// at line ends where the output has any, but for lines of many megabytes.
+	// With Follow it goes on until the run is done and everything has been given.
 	Logs(ctx context.Context, id string, q LogQuery, got func(LogChunk) error) error
 
 	// Update says what should become of the run and returns once that is

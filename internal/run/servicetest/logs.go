@@ -3,6 +3,7 @@ package servicetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -51,6 +52,27 @@ func logTail(b *bench) {
 	got := b.logs(r.ID, run.LogQuery{Tail: -1})["worker-1 stdout"]
 	if strings.Count(got, "\n") != 1000 || b.logs(r.ID, run.LogQuery{Tail: 5000})["worker-1 stdout"] != got {
 		b.Errorf("all of it has %d lines", strings.Count(got, "\n"))
+	}
+}
+
+// A line that is too long to be held comes in pieces, and whole.
+func logLongLine(b *bench) {
+	const size, most = 8 << 20, 4 << 20
+	r := b.submit(b.job("a", 1, fmt.Sprintf("head -c %d /dev/zero; echo; echo end", size)))
+	b.end(r.ID, run.Succeeded, 0)
+	want := strings.Repeat("\x00", size) + "\nend\n"
+	for _, follow := range []bool{false, true} {
+		var got strings.Builder
+		err := b.s.Logs(b.Context(), r.ID, run.LogQuery{Tail: -1, Follow: follow}, func(c run.LogChunk) error {
+			if len(c.Data) > most {
+				b.Errorf("a piece of %d bytes", len(c.Data))
+			}
+			got.Write(c.Data)
+			return nil
+		})
+		if err != nil || got.String() != want {
+			b.Errorf("%d bytes, %v", got.Len(), err)
+		}
 	}
 }
 

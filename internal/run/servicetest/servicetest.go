@@ -48,6 +48,7 @@ func Run(t *testing.T, o Options) {
 		{"an ended run is seen once", watchEnded},
 		{"output is selected by task", logTasks},
 		{"the last lines are the last", logTail},
+		{"a line without end is given in pieces", logLongLine},
 		{"output is kept by attempt", logAttempts},
 		{"output is selected by its time", logSince},
 		{"what is followed is whole", logFollow},
