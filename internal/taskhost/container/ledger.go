@@ -56,7 +56,8 @@ func Strike(runDir, name string) {
 const removeWithin = time.Minute
 
 // Sweep removes every container that the ledger of a run still has, and those
-// with the run's label: what was on its way when its maker was killed.
+// with the run's label: what was on its way when its maker was killed. Then no
+// process of theirs is left.
 func Sweep(runDir, run string) error {
 	entries, err := os.ReadDir(Dir(runDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,8 +69,25 @@ func Sweep(runDir, run string) error {
 	if err := sweepLogins(runDir); err != nil {
 		return err
 	}
-	runtimes := map[string]engine.Runtime{}
-	var names []string
+	runtimes, names := read(runDir, entries)
+	awaitMakers(names, makersEnd)
+	if err := sweepAll(runtimes, run); err != nil {
+		return err
+	}
+	if len(makers(names)) > 0 {
+		if err := errors.Join(endMakers(names), sweepAll(runtimes, run)); err != nil {
+			return err
+		}
+	}
+	for _, name := range names {
+		Strike(runDir, name)
+	}
+	return nil
+}
+
+// read returns the containers that a ledger has, and the runtimes that have them.
+func read(runDir string, entries []fs.DirEntry) (runtimes map[string]engine.Runtime, names []string) {
+	runtimes = map[string]engine.Runtime{}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), entrySuffix)
 		if !ok {
@@ -87,13 +105,14 @@ func Sweep(runDir, run string) error {
 		runtimes[r.Path] = r
 		names = append(names, name)
 	}
+	return runtimes, names
+}
+
+func sweepAll(runtimes map[string]engine.Runtime, run string) error {
 	for _, r := range runtimes {
 		if err := sweep(r, run); err != nil {
 			return err
 		}
-	}
-	for _, name := range names {
-		Strike(runDir, name)
 	}
 	return nil
 }

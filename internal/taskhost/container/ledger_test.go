@@ -4,6 +4,7 @@ package container
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,31 @@ func TestSweep(t *testing.T) {
 		"ps --all --quiet --filter label=muster.run=train-p7xq\n"
 	if err != nil || string(asked) != want {
 		t.Errorf("asked %q, %v", asked, err)
+	}
+}
+
+// A runtime does not know yet, or does not know any more, of a container that a
+// process has in its hands.
+func TestSweepAwaitsMakers(t *testing.T) {
+	for _, option := range []string{"--name", "-n"} {
+		dir, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+		r := engine.Runtime{Kind: engine.Podman, Path: filepath.Join(tools(t, map[string]string{"podman": `echo "$1" >> "$LOG"`}), "podman"), Env: []string{"LOG=" + log}}
+		name := filepath.Base(filepath.Dir(dir)) + "-maker"
+		if err := Enter(dir, name, r); err != nil {
+			t.Fatal(err)
+		}
+		maker := exec.Command("sh", "-c", `sleep 0.2; echo ended >> "$LOG"`, "sh", option, name)
+		maker.Env = append(os.Environ(), r.Env...)
+		if err := maker.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := Sweep(dir, "train-p7xq"); err != nil {
+			t.Error(err)
+		}
+		_ = maker.Wait()
+		if asked, err := os.ReadFile(log); err != nil || string(asked) != "ended\nps\n" {
+			t.Errorf("%s: %q, %v", option, asked, err)
+		}
 	}
 }
 
