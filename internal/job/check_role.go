@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 func (c checker) roles(s *Spec) {
@@ -98,8 +99,11 @@ func (c checker) image(i *Image) {
 		return
 	}
 	c = c.in("image")
-	if i.Name == "" {
+	switch {
+	case i.Name == "":
 		c.in("name").missing("is needed: which image")
+	case strings.HasPrefix(i.Name, "-") || strings.ContainsFunc(i.Name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		c.in("name").bad("%s is not the name of an image: a runtime would take it for an option", quote(i.Name))
 	}
 	c.in("pull").oneOf(i.Pull, "missing", "always", "never")
 }

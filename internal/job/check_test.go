@@ -48,6 +48,8 @@ func TestCheck(t *testing.T) {
 		{"a bad variable", worker(func(r *Role) { r.Env = map[string]string{"A B": ""} }), `roles.worker.env.A B: "A B" is not a variable name`},
 		{"a bad inherited variable", worker(func(r *Role) { r.EnvFrom = []string{"A=B"} }), `roles.worker.env.A=B: "A=B" is not a variable name`},
 		{"an image without name", worker(func(r *Role) { r.Image = &Image{} }), "roles.worker.image.name: is needed"},
+		{"an image that is an option", worker(func(r *Role) { r.Image = &Image{Name: "--privileged"} }), `roles.worker.image.name: "--privileged" is not the name of an image`},
+		{"an image with a space", worker(func(r *Role) { r.Image = &Image{Name: "a b"} }), `roles.worker.image.name: "a b" is not the name of an image`},
 		{"an image with an unknown secret", worker(func(r *Role) { r.Image = &Image{Name: "i", Auth: "A"} }), `roles.worker.image.auth: "A" is not one of`},
 		{"a port out of range", worker(func(r *Role) { r.Ports = []int{80, 65536} }), "roles.worker.ports[1]: must be at most 65535"},
 		{"a volume without path", worker(func(r *Role) { r.Volumes = []Volume{{Source: "a"}} }), "roles.worker.volumes[0].path: is needed"},
