@@ -189,3 +189,6 @@ func clean(text string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// cleanName does so with a name, which is one line whatever is in it.
+func cleanName(name string) string { return string(ui.Clean([]byte(name), false)) }

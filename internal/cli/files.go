@@ -39,7 +39,7 @@ func newFilesCommand(a *app) *cobra.Command {
 			}
 			rows := [][]string{{"SIZE", "CHANGED", "FILE"}}
 			for _, f := range list {
-				rows = append(rows, []string{ui.Bytes(f.Size), f.Time.Local().Format("2006-01-02 15:04:05"), clean(f.Path)})
+				rows = append(rows, []string{ui.Bytes(f.Size), f.Time.Local().Format("2006-01-02 15:04:05"), cleanName(f.Path)})
 			}
 			fmt.Fprint(a.stdout, ui.Detect(a.stdout, a.env).Table(rows))
 			return nil
@@ -131,7 +131,7 @@ func (a *app) copyOut(ctx context.Context, files run.Files, id string, chosen []
 		if err := copyFileTo(ctx, files, id, f.path, at); err != nil {
 			return err
 		}
-		fmt.Fprintln(a.stdout, clean(at))
+		fmt.Fprintln(a.stdout, cleanName(at))
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func outputs(r run.Run) []string {
 		if err == nil && d.Type().IsRegular() {
 			if st, err := d.Info(); err == nil {
 				name, _ := filepath.Rel(dir, path)
-				files = append(files, clean(name)+" "+ui.Bytes(st.Size()))
+				files = append(files, cleanName(name)+" "+ui.Bytes(st.Size()))
 			}
 		}
 		return nil
