@@ -27,6 +27,7 @@ type sourceKey struct {
 // A source is one stream of one task on its way to the screen.
 type source struct {
 	lines  *ui.Lines
+	to     ui.Stream
 	prefix string
 	time   time.Time
 }
@@ -46,6 +47,11 @@ func newNamedOutput(screen *ui.Screen, names []string) *output {
 // and its stderr to ours.
 func (o *output) take(c run.LogChunk) error {
 	s := o.source(c)
+	select {
+	case <-o.screen.Gone(s.to):
+		return nil // a reader that has gone ends nothing, and needs no lines
+	default:
+	}
 	s.time = c.Time
 	_, err := s.lines.Write(c.Data)
 	return err
@@ -61,13 +67,13 @@ func (o *output) source(c run.LogChunk) *source {
 		to = ui.Err
 	}
 	colour := o.screen.Style(to).Colour
-	s := &source{prefix: o.prefixes[to].Of(o.job+c.Instance.Task.String(), to)}
+	s := &source{to: to, prefix: o.prefixes[to].Of(o.job+c.Instance.Task.String(), to)}
 	s.lines = ui.NewLines(func(line []byte, _ bool) {
 		prefix := s.prefix
 		if o.stamps {
 			prefix = stamp(s.time) + " " + prefix
 		}
-		_ = o.screen.Print(to, prefix, ui.Clean(line, colour)) // a reader that has gone ends nothing
+		_ = o.screen.Print(to, prefix, ui.Clean(line, colour))
 	})
 	o.sources[k] = s
 	return s

@@ -170,9 +170,9 @@ func (s *session) heedSignals(ctx context.Context, cancel context.CancelCauseFun
 			return
 		default:
 			asked++
-			s.stop(ctx, sig, asked > 1)
-			if asked > 2 {
-				s.screen.Abandon() // a reader that takes nothing must not hold us
+			over := !s.stop(ctx, sig, asked > 1)
+			if asked > 2 || asked > 1 && over {
+				s.screen.Abandon() // neither a reader that takes nothing nor much that is yet to be shown must hold us
 			}
 		}
 	}
@@ -192,17 +192,19 @@ func signalWords(sig os.Signal) (by, name string) {
 	return "", ""
 }
 
-func (s *session) stop(ctx context.Context, sig os.Signal, force bool) {
+// stop returns false when the run has ended by itself.
+func (s *session) stop(ctx context.Context, sig os.Signal, force bool) bool {
 	by, name := signalWords(sig)
 	_, err := s.svc.Update(ctx, s.id, run.Intent{Want: run.WantStop, Signal: name, By: by, Force: force})
 	if err != nil {
-		return // it has ended by itself
+		return false
 	}
 	if force {
 		s.view.say("killing what is left")
-		return
+	} else {
+		s.view.say("stopping; again to kill")
 	}
-	s.view.say("stopping; again to kill")
+	return true
 }
 
 // exitOf is the exit code that stands for a run.

@@ -43,6 +43,7 @@ type owner struct {
 	storedAt  time.Time
 	unsaved   bool   // the store did not take the last state
 	broken    string // why the engine cannot go on
+	prepared  int    // the attempt whose folders are there
 	shown     time.Time
 	last      time.Time
 	extra     time.Duration // what passed before our time
@@ -200,6 +201,10 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 	d.Wake = sooner(d.Wake, again)
 	if d.Want == nil || d.Run.Done() {
 		return d.Wake, nil
+	}
+	if d.Run.Attempt != o.prepared {
+		o.prepared = d.Run.Attempt
+		_ = makeTaskDirs(o.dir) // a task of the attempt before may have removed them; those of this one see if that failed
 	}
 	d.Want.Fence = o.run.Fence
 	if err := o.launcher.Fill(&d.Run, o.seen, d.Want); err != nil {

@@ -33,11 +33,19 @@ const (
 // even though its tasks have filled the disk.
 const reserveBytes = 1 << 20
 
-func makeRunDir(dir string) error {
+// makeTaskDirs makes the folders that every task is promised.
+func makeTaskDirs(dir string) error {
 	for _, d := range []string{dir, filepath.Join(dir, launch.OutputsDir), filepath.Join(dir, launch.CheckpointDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func makeRunDir(dir string) error {
+	if err := makeTaskDirs(dir); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, reserveName), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
