@@ -37,7 +37,7 @@ func (p *Plane) Plan(ctx context.Context, s run.Submission) (run.Plan, error) {
 	for _, t := range r.Spec.Tasks() {
 		r.Grant.GPUs[t.String()] = slices.Repeat([]string{"<gpu>"}, r.Spec.GPUsOf(t))
 	}
-	plan := run.Plan{Run: r, Notes: unused(&r.Spec, caps.Name)}
+	plan := run.Plan{Run: r, Notes: unused(&r.Spec, caps.Name), Adds: caps.Adds}
 	if err := p.noteShared(ctx, &r); err != nil {
 		return run.Plan{}, err
 	}

@@ -75,6 +75,7 @@ type Capabilities struct {
 	GPUs       []string // devices, as CUDA_VISIBLE_DEVICES names them
 	Slots      int      // how many tasks may run at a time; 0 for any number
 	Node       Node     // what a plan takes nodes to be like
+	Adds       []string // variables that tasks find besides those of their launch
 }
 
 // A Node is what the launch of a task must know of the machine that its place

@@ -26,6 +26,9 @@ const (
 	hookTask = "MUSTER_HOOK_TASK"
 )
 
+// Variables are those that a host adds to what a launch says.
+var Variables = []string{hookFile, hookTask, "PYTHONPATH"}
+
 // A hookRecord is what an interpreter says on its way out. It comes from the
 // task and is believed only as far as it fits what we see.
 type hookRecord struct {
