@@ -154,6 +154,10 @@ type Launch struct {
 	// setup has succeeded. nil: it waits for none.
 	After *job.Task `json:"after,omitempty"`
 
+	// WaitsAtExit says that a program that has raised waits for the others in
+	// its exit callbacks, so that they are not given long.
+	WaitsAtExit bool `json:"waits_at_exit,omitempty"`
+
 	// Teardown is run after the task's last process; nil for nothing.
 	Teardown *Teardown `json:"teardown,omitempty"`
 
