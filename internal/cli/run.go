@@ -168,8 +168,8 @@ func bareJob(o runOptions, command []string) (job.Spec, string, error) {
 	return s, why, nil
 }
 
-// sizesFromSets takes --set workers=N and servers=N of a command line as -n and
-// -s: the job has no other place for them that would not contradict these.
+// sizesFromSets takes --set of a command line's sizes as -n and -s: the
+// framework follows from them, however they were given.
 func sizesFromSets(o runOptions) runOptions {
 	sets := o.sets
 	o.sets = nil
@@ -177,9 +177,9 @@ func sizesFromSets(o runOptions) runOptions {
 		path, value, _ := strings.Cut(set, "=")
 		n, err := strconv.Atoi(value)
 		switch {
-		case path == "workers" && err == nil:
+		case (path == "workers" || path == "roles.worker.replicas") && err == nil:
 			o.workers = n
-		case path == "servers" && err == nil:
+		case (path == "servers" || path == "roles.server.replicas") && err == nil:
 			o.servers = n
 		default:
 			o.sets = append(o.sets, set)
