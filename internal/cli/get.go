@@ -51,11 +51,15 @@ func (a *app) drawRun(r run.Run, wide bool) string {
 	if r.Origin.Commit != "" {
 		code = "code " + r.CodeName() + "\n"
 	}
-	return fmt.Sprintf("%s\n%s\n%skept in %s\n", st.Table(psRows([]run.Run{r}, wide, time.Now())), st.Table(taskRows(r)), clean(code), r.Origin.RunDir)
+	tasks := ""
+	if rows := taskRows(r); len(rows) > 1 { // one that never started has had none
+		tasks = st.Table(rows) + "\n"
+	}
+	return fmt.Sprintf("%s\n%s%skept in %s\n", st.Table(psRows([]run.Run{r}, wide, time.Now())), tasks, clean(code), r.Origin.RunDir)
 }
 
-// taskRows are the tasks of a run. Where they serve is only shown of those that
-// do.
+// taskRows are the tasks of a run, or those that it will have. Where they serve
+// is only shown of those that do.
 func taskRows(r run.Run) [][]string {
 	head := []string{"TASK", "STATE", "TRY", "PID", "STARTED", "TOOK", "CPU", "MEM", "HOW IT ENDED"}
 	serves := slices.ContainsFunc(r.Tasks, func(i engine.Instance) bool { return len(i.Listen) > 0 })
@@ -63,6 +67,11 @@ func taskRows(r run.Run) [][]string {
 		head = slices.Insert(head, 2, "LISTENS ON")
 	}
 	rows := [][]string{head}
+	if len(r.Tasks) == 0 && !r.Done() {
+		for _, t := range r.Spec.Tasks() {
+			rows = append(rows, []string{t.String(), "waiting", "-", "-", "-", "-", "-", "-", ""})
+		}
+	}
 	for _, i := range r.Tasks {
 		took, ended, cpu, mem := "-", "", "-", "-"
 		if !i.Started.IsZero() && !i.Ended.IsZero() {
