@@ -167,7 +167,7 @@ func (s *groupSession) followJob(ctx context.Context, n int, names []string) err
 		s.mu.Lock()
 		s.runs[n] = now
 		s.mu.Unlock()
-		if line := jobLine(now); line != said && line != "" {
+		if line := jobLine(now); line != said && line != "" && !now.Done() {
 			said = line
 			s.say("%s", line)
 		}
@@ -180,7 +180,18 @@ func (s *groupSession) followJob(ctx context.Context, n int, names []string) err
 		err = lerr
 	}
 	out.flush()
+	if err == nil { // its end comes after its last words, also where these go elsewhere
+		_ = s.screen.Flush()
+		s.say("%s", jobLine(s.seen(n)))
+	}
 	return err
+}
+
+// seen is a run as it was last seen.
+func (s *groupSession) seen(n int) run.Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[n]
 }
 
 // jobLine is how a job of a group stands, "" while there is nothing to tell.
@@ -191,7 +202,7 @@ func jobLine(r run.Run) string {
 	case r.Done() && !r.Skipped() && r.Reason == "":
 		return fmt.Sprintf("%s %s in %s", r.Group.Job, status(r), ui.Took(r.Took))
 	case r.Reason != "":
-		return fmt.Sprintf("%s %s: %s", r.Group.Job, status(r), r.Reason)
+		return fmt.Sprintf("%s %s: %s%s", r.Group.Job, status(r), r.Reason, resumeWords(r))
 	}
 	return fmt.Sprintf("%s %s, attempt %d", r.Group.Job, status(r), r.Attempt)
 }

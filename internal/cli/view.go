@@ -133,7 +133,15 @@ func plain(r run.Run) string {
 	if r.Reason != "" {
 		s += ": " + r.Reason
 	}
-	return s
+	return s + resumeWords(r)
+}
+
+// resumeWords is what starts a run that would else wait for ever.
+func resumeWords(r run.Run) string {
+	if r.Phase != run.Suspended {
+		return ""
+	}
+	return "; muster resume " + r.ID + " starts it"
 }
 
 // block is a line per role.
@@ -149,7 +157,7 @@ func (v *view) block(r run.Run) []string {
 		lines = append(lines, roleLine(role, of, r.Spec.Replicas(role), v.age(r)))
 	}
 	if r.Reason != "" {
-		lines = append(lines, v.style.Yellow(string(r.Phase)+": "+r.Reason))
+		lines = append(lines, v.style.Yellow(string(r.Phase)+": "+r.Reason+resumeWords(r)))
 	}
 	return lines
 }
