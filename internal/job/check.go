@@ -14,7 +14,7 @@ type Fault struct {
 	Text    string
 	Word    string   // the wrong name, where Text is about one
 	Known   []string // the names that Word is not one of
-	Missing bool     // nothing is at Path, and something should be
+	Missing []string // the fields of which one should be there: Path, or in it
 }
 
 // Field returns the path as people write it: roles.worker.volumes[0].path.
@@ -78,8 +78,14 @@ func (c checker) bad(format string, args ...any) {
 	c.add(Fault{Text: fmt.Sprintf(format, args...)})
 }
 
+// missing is for a field that should be there.
 func (c checker) missing(format string, args ...any) {
-	c.add(Fault{Text: fmt.Sprintf(format, args...), Missing: true})
+	c.add(Fault{Text: fmt.Sprintf(format, args...), Missing: c.path[len(c.path)-1:]})
+}
+
+// lacks is for one of several fields, which should be there.
+func (c checker) lacks(fields []string, format string, args ...any) {
+	c.add(Fault{Text: fmt.Sprintf(format, args...), Missing: fields})
 }
 
 // oneOf checks a word that may be left out.
@@ -126,7 +132,7 @@ func (c checker) exactlyOne(given []bool, names ...string) {
 	}
 	switch {
 	case len(found) == 0:
-		c.missing("give one of %s", strings.Join(names, ", "))
+		c.lacks(names, "give one of %s", strings.Join(names, ", "))
 	case len(found) > 1:
 		c.bad("%s cannot be given together; keep one", strings.Join(found, " and "))
 	}

@@ -37,13 +37,19 @@ func (c checker) work(s *Spec, names []string) {
 		c.in("roles").bad("no role has any replicas, so there is nothing to start")
 	}
 	if busy == 0 && len(idle) > 0 {
-		c.in("run").missing("the job has nothing to run; give run (a script) or command (a list)")
+		c.in("run").lacks(workFields, "the job has nothing to run; give run (a script) or command (a list)")
 		return
 	}
+	if !slices.Contains(Frameworks, s.Framework.Name) {
+		return // the right one may bring what seems to be missing
+	}
 	for _, name := range idle {
-		c.in("roles", name, "run").missing("role %s has nothing to run; give run or command, here or at the top for all roles", name)
+		c.in("roles", name, "run").lacks(workFields, "role %s has nothing to run; give run or command, here or at the top for all roles", name)
 	}
 }
+
+// workFields are those of a role that give it a program.
+var workFields = []string{"run", "command", "args", "image"}
 
 // hasWork says that the role's tasks have a program; an image brings one.
 func (r *Role) hasWork() bool {
