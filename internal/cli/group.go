@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -20,6 +21,8 @@ type groupFile struct {
 	group *job.Group
 	path  string
 	base  string
+
+	locate func(inGroup string) locator
 }
 
 func (g *groupFile) Error() string {
@@ -69,17 +72,26 @@ func groupSubmission(o runOptions, f *groupFile) (run.GroupSubmission, error) {
 	if err != nil {
 		return g, err
 	}
-	for name, spec := range f.group.Jobs {
+	var wrong problem.List
+	for _, name := range slices.Sorted(maps.Keys(f.group.Jobs)) {
 		s := run.Submission{Env: os.Environ(), Origin: run.Origin{Dir: cwd}}
-		if err := submitFrom(&s, spec, f.path, f.base); err != nil {
-			return g, err
+		err := submitFrom(&s, f.group.Jobs[name], f.path, f.base, f.locate(name))
+		var list problem.List
+		if errors.As(err, &list) {
+			for _, e := range list {
+				wrong = addOnce(wrong, e)
+			}
+			continue
 		}
-		if err := override(&s, o); err != nil {
+		if err == nil {
+			err = override(&s, o)
+		}
+		if err != nil {
 			return g, err
 		}
 		g.Jobs[name] = s
 	}
-	return g, nil
+	return g, wrong.Err()
 }
 
 // A groupSession shows the runs of a group while they go on.

@@ -76,10 +76,7 @@ func repetition(r run.Run, o rerunOptions) (run.Submission, error) {
 		s.Spec.Code = codeFlag(o.code, cwd)
 		s.Origin.Code, s.Origin.CodeSize, s.Origin.Commit = "", 0, ""
 	}
-	if err := roleEnvironments(&s); err != nil {
-		return s, err
-	}
-	if err := readSecrets(&s); err != nil {
+	if err := lookUp(&s, nil); err != nil {
 		return s, err
 	}
 	return s, setFlags(&s, o.env)
