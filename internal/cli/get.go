@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/report"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/supervisor"
@@ -19,12 +21,16 @@ func newGetCommand(a *app) *cobra.Command {
 	var format string
 	var watch bool
 	c := &cobra.Command{
-		Use: "get [RUN]", Short: "Show a run and its tasks", Args: cobra.MaximumNArgs(1),
+		Use: "get [RUN]", Short: "Show a run and its tasks, or a group and its jobs", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			svc, r, err := a.find(c.Context(), args)
+			svc, runs, err := a.findAll(c.Context(), args)
 			if err != nil {
 				return err
 			}
+			if isGroup(runs, args) {
+				return getGroup(c.Context(), a, svc, runs, format, watch)
+			}
+			r := runs[0]
 			if format != "" && format != "wide" {
 				return a.print(format, r, r.ID)
 			}
@@ -42,6 +48,33 @@ func newGetCommand(a *app) *cobra.Command {
 	formatFlag(c, &format, "json|yaml|wide|name")
 	watchFlag(c, &watch)
 	return c
+}
+
+// getGroup shows the jobs of a group.
+func getGroup(ctx context.Context, a *app, svc run.Service, runs []run.Run, format string, watch bool) error {
+	if format != "" && format != "wide" {
+		return a.print(format, runs, idsOf(runs)...)
+	}
+	draw := func(runs []run.Run) string { return a.drawJobs(runs, format == "wide") }
+	if watch {
+		return a.watch(ctx, func() ([]run.Run, bool, error) {
+			now, err := groupNamed(ctx, svc, runs[0].Group.ID)
+			if err == nil && len(now) == 0 {
+				err = problem.New(problem.NotFound, "the runs of %s have been removed", runs[0].Group.ID)
+			}
+			return now, !slices.ContainsFunc(now, func(r run.Run) bool { return !r.Done() }), err
+		}, draw)
+	}
+	_, err := fmt.Fprint(a.stdout, draw(runs))
+	return err
+}
+
+func idsOf(runs []run.Run) []string {
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.ID
+	}
+	return ids
 }
 
 // drawRun is a run, its tasks, and where its files are.

@@ -140,12 +140,7 @@ func (s *groupSession) follow(ctx context.Context, signals chan os.Signal) error
 	id := s.runs[0].Group.ID
 	s.say("%s", groupLine(s.runs))
 	go s.heedSignals(ctx, cancel, signals)
-	var names []string
-	for _, r := range s.runs {
-		for _, t := range r.Spec.Tasks() {
-			names = append(names, r.Group.Job+"/"+t.String())
-		}
-	}
+	names := groupTasks(s.runs)
 	errs := make([]error, len(s.runs))
 	var wg sync.WaitGroup
 	for n := range s.runs {

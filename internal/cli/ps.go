@@ -66,15 +66,11 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, r := range runs {
-		names = append(names, r.ID)
-	}
 	if o.format != "" && o.format != "wide" {
 		if runs == nil {
 			runs = []run.Run{}
 		}
-		return a.print(o.format, runs, names...)
+		return a.print(o.format, runs, idsOf(runs)...)
 	}
 	if len(runs) == 0 {
 		fmt.Fprintln(a.stderr, noRuns(o))

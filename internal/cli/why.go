@@ -21,11 +21,20 @@ import (
 func newWhyCommand(a *app) *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use: "why [RUN]", Short: "Explain how a run ended, what it waits for, or why it may be stuck", Args: cobra.MaximumNArgs(1),
+		Use: "why [RUN]", Short: "Explain how a run or group ended, what it waits for, or why it may be stuck", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			svc, r, err := a.find(c.Context(), args)
+			svc, runs, err := a.findAll(c.Context(), args)
 			if err != nil {
 				return err
+			}
+			r := runs[0]
+			if isGroup(runs, args) {
+				g := explainGroup(c.Context(), svc, runs)
+				if format != "" {
+					return a.print(format, g, g.Group)
+				}
+				a.drawGroup(g)
+				return nil
 			}
 			rep := explain(c.Context(), svc, r)
 			if format != "" {
