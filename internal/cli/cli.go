@@ -152,7 +152,7 @@ func (a *app) printError(err error) {
 func printProblems(w io.Writer, list problem.List) {
 	width := 0
 	for _, p := range list {
-		width = max(width, len(p.Where))
+		width = max(width, ui.Width(p.Where))
 	}
 	for _, p := range list {
 		line := p.Text
@@ -160,7 +160,7 @@ func printProblems(w io.Writer, list problem.List) {
 			line = p.Field + "   " + line
 		}
 		if p.Where != "" {
-			line = fmt.Sprintf("%-*s  %s", width, p.Where, line)
+			line = ui.Pad(p.Where, width) + "  " + line
 		}
 		if p.Cause != nil {
 			line += ": " + p.Cause.Error()

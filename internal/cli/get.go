@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,9 +85,9 @@ func (a *app) drawRun(r run.Run, wide bool) string {
 	}
 	tasks := ""
 	if rows := taskRows(r); len(rows) > 1 { // one that never started has had none
-		tasks = st.Table(rows) + "\n"
+		tasks = st.Table(st.Narrow(rows, "TRY", "STARTED", "CPU", "PID", "MEM", "TOOK")) + "\n"
 	}
-	return fmt.Sprintf("%s\n%s%skept in %s\n", st.Table(psRows([]run.Run{r}, wide, time.Now())), tasks, clean(code), r.Origin.RunDir)
+	return fmt.Sprintf("%s\n%s%skept in %s\n", a.psTable([]run.Run{r}, wide), tasks, clean(code), r.Origin.RunDir)
 }
 
 // taskRows are the tasks of a run, or those that it will have. Where they serve

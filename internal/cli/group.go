@@ -114,7 +114,7 @@ func newGroupSession(a *app, svc run.Service, runs []run.Run) *groupSession {
 }
 
 func (s *groupSession) say(format string, args ...any) {
-	_ = s.screen.Print(ui.Err, "", []byte(clean("muster: "+fmt.Sprintf(format, args...))))
+	printFitted(s.screen, "muster: "+fmt.Sprintf(format, args...))
 }
 
 // groupLine is the first line of a group: what will run, and from which code.

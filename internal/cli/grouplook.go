@@ -52,12 +52,12 @@ func (a *app) drawGroup(g report.Group) {
 
 // drawJobs is a group and its jobs, in the order in which they run.
 func (a *app) drawJobs(runs []run.Run, wide bool) string {
-	now, st := time.Now(), ui.Detect(a.stdout, a.env)
-	rows := psRows(runs, wide, now)
+	st := ui.Detect(a.stdout, a.env)
+	table := a.psTable(runs, wide)
 	if !wide {
-		rows = jobRows(runs, now)
+		table = st.Table(st.Narrow(jobRows(runs, time.Now()), "TASKS", "TOOK", "NEEDS"))
 	}
-	return clean(report.OfGroup(runs).Headline) + "\n\n" + st.Table(rows)
+	return strings.Join(fitted(st, clean(report.OfGroup(runs).Headline)), "\n") + "\n\n" + table
 }
 
 func jobRows(runs []run.Run, now time.Time) [][]string {

@@ -81,7 +81,7 @@ func roles(r run.Run) string {
 	return fmt.Sprintf("%s   %s: %s", r.ID, fw, strings.Join(list, ", "))
 }
 
-func (v *view) print(line string) { _ = v.screen.Print(ui.Err, "", []byte(clean(line))) }
+func (v *view) print(line string) { printFitted(v.screen, line) }
 
 // say shows a remark of ours.
 func (v *view) say(text string) { v.print("muster: " + text) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Fault is one rule that a Spec breaks. It has what a caller needs to say so
@@ -166,8 +167,11 @@ func isVariable(s string) bool {
 
 // quote keeps what a user wrote readable in one line.
 func quote(s string) string {
-	const most = 60
+	most := 60
 	if len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) { // a character stays whole
+			most--
+		}
 		return strconv.Quote(s[:most]) + "…"
 	}
 	return strconv.Quote(s)

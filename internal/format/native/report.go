@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"muster.dev/muster/internal/problem"
 )
@@ -54,8 +55,11 @@ func plainly(key string) string {
 
 // quote shows a value of the file in one short line.
 func quote(s string) string {
-	const most = 60
+	most := 60
 	if len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) { // a character stays whole
+			most--
+		}
 		return strconv.Quote(s[:most]) + "…"
 	}
 	return strconv.Quote(s)
