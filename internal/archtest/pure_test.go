@@ -11,7 +11,7 @@ import (
 // pure are the packages that only compute: the same arguments give the same
 // answer, so that every decision can be tested as a value and made again.
 var pure = []string{
-	"internal/job", "internal/problem", "internal/run", "internal/rendezvous", "internal/supervisor", "internal/pool", "internal/report", "internal/format",
+	"internal/job", "internal/problem", "internal/run", "internal/rendezvous", "internal/launch", "internal/supervisor", "internal/pool", "internal/report", "internal/format",
 }
 
 // impure are imports by which the world gets in, harmless those under them that

@@ -31,7 +31,7 @@ func newGetCommand(a *app) *cobra.Command {
 			}
 			r := runs[0]
 			if format != "" && format != "wide" {
-				return a.print(format, r, r.ID)
+				return a.print(format, documentOf(r), r.ID)
 			}
 			draw := func(runs []run.Run) string { return a.drawRun(runs[0], format == "wide") }
 			if watch {
@@ -52,7 +52,7 @@ func newGetCommand(a *app) *cobra.Command {
 // getGroup shows the jobs of a group.
 func getGroup(ctx context.Context, a *app, svc run.Service, runs []run.Run, format string, watch bool) error {
 	if format != "" && format != "wide" {
-		return a.print(format, runs, idsOf(runs)...)
+		return a.print(format, documentsOf(runs), idsOf(runs)...)
 	}
 	draw := func(runs []run.Run) string { return a.drawJobs(runs, format == "wide") }
 	if watch {

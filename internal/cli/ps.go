@@ -67,10 +67,7 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 		return err
 	}
 	if o.format != "" && o.format != "wide" {
-		if runs == nil {
-			runs = []run.Run{}
-		}
-		return a.print(o.format, runs, idsOf(runs)...)
+		return a.print(o.format, documentsOf(runs), idsOf(runs)...)
 	}
 	if len(runs) == 0 {
 		fmt.Fprintln(a.stderr, noRuns(o))
@@ -200,11 +197,12 @@ func codeOf(r run.Run) string {
 	return fmt.Sprintf("@%.6s", r.Origin.Code)
 }
 
-// gpusOf is how many GPUs all tasks together ask for.
+// gpusOf is how many GPUs all replicas together ask for; the processes of one
+// share its.
 func gpusOf(r run.Run) int {
 	n := 0
-	for name, role := range r.Spec.Roles {
-		n += r.Spec.Replicas(name) * role.Resources.GPUs
+	for _, role := range r.Spec.Roles {
+		n += role.Replicas * role.Resources.GPUs
 	}
 	return n
 }

@@ -25,7 +25,7 @@ func list() []run.Run {
 	failed := ended(run.Failed, 1, "worker-1 raised ValueError: bad label -1")
 	failed.ID, failed.Spec.Restart.Limit = "train-p7xq", 0
 	failed.Origin.Code, failed.Origin.File, failed.Origin.Node = "9c1e04aa", "jobs/muster.yaml", "vm"
-	failed.Spec.Roles = map[string]*job.Role{"worker": {Replicas: 4, Resources: job.Resources{GPUs: 2}}}
+	failed.Spec.Roles = map[string]*job.Role{"worker": {Replicas: 4, Procs: "gpus", Resources: job.Resources{GPUs: 2}}}
 	stopped := ended(run.Stopped, 143, "stopped by muster stop")
 	stopped.ID = "lost-8d1a"
 	return []run.Run{silent, pending, restarting, failed, stopped, ended(run.Succeeded, 0, "")}

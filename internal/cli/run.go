@@ -329,7 +329,7 @@ func override(s *run.Submission, o runOptions) error {
 	if err := setFlags(s, o.env); err != nil {
 		return err
 	}
-	return faults(job.Check(&s.Spec))
+	return faults(rendezvous.Faults(&s.Spec))
 }
 
 // overrideFile applies sizes and framework to a job from a file.
@@ -342,6 +342,9 @@ func overrideFile(s *run.Submission, o runOptions) error {
 			continue
 		}
 		r := s.Spec.Roles[role]
+		if r == nil && flag == "servers" {
+			r = s.Spec.Roles[rendezvous.FactsOf(s.Spec.Framework.Name).Servers]
+		}
 		if r == nil {
 			return problem.New(problem.Invalid, "--%s: the job file has no role %q", flag, role)
 		}

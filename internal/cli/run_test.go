@@ -56,8 +56,8 @@ func TestBareJob(t *testing.T) {
 			if s.Framework.Name != tt.framework || why != tt.why {
 				t.Errorf("framework %q because %q, want %q because %q", s.Framework.Name, why, tt.framework, tt.why)
 			}
-			if s.Replicas("worker") != tt.workers || s.Replicas("server") != tt.server {
-				t.Errorf("%d workers, %d servers", s.Replicas("worker"), s.Replicas("server"))
+			if s.TaskCount("worker") != tt.workers || s.TaskCount("server") != tt.server {
+				t.Errorf("%d workers, %d servers", s.TaskCount("worker"), s.TaskCount("server"))
 			}
 			for name, r := range s.Roles {
 				if !slices.Equal(r.Command, []string{"train"}) {
@@ -103,8 +103,8 @@ func TestOverride(t *testing.T) {
 		{name: "code", o: runOptions{code: "src"}, look: func(s run.Submission) any { return s.Spec.Code.Path }, want: "src"},
 		{name: "isolation", o: runOptions{isolation: "none"}, look: func(s run.Submission) any { return s.Spec.Isolation }, want: "none"},
 		{name: "no restarts", flags: []string{"restarts"}, look: func(s run.Submission) any { return s.Spec.Restart.Limit }, want: 0},
-		{name: "workers", o: runOptions{workers: 5}, flags: []string{"workers"}, look: func(s run.Submission) any { return s.Spec.Replicas("worker") }, want: 5},
-		{name: "servers", o: runOptions{servers: 3}, flags: []string{"servers"}, look: func(s run.Submission) any { return s.Spec.Replicas("server") }, want: 3},
+		{name: "workers", o: runOptions{workers: 5}, flags: []string{"workers"}, look: func(s run.Submission) any { return s.Spec.TaskCount("worker") }, want: 5},
+		{name: "servers", o: runOptions{servers: 3}, flags: []string{"servers"}, look: func(s run.Submission) any { return s.Spec.TaskCount("server") }, want: 3},
 		{name: "gpus", o: runOptions{gpus: 2}, flags: []string{"gpus"}, look: func(s run.Submission) any { return s.Spec.Roles["worker"].Resources.GPUs }, want: 2},
 		{name: "gpus of others", o: runOptions{gpus: 2}, flags: []string{"gpus"}, look: func(s run.Submission) any { return s.Spec.Roles["server"].Resources.GPUs }, want: 0},
 		{name: "a variable for every role", o: runOptions{env: []string{"A=b=c"}}, look: func(s run.Submission) any { return s.Spec.Roles["server"].Env["A"] }, want: "b=c"},
@@ -135,6 +135,19 @@ func TestOverride(t *testing.T) {
 				t.Errorf("%v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// The flag means what the field of the file means.
+func TestOverrideServersOfTensorFlow(t *testing.T) {
+	s := fromFile()
+	s.Spec.Framework.Name = "tensorflow"
+	s.Spec.Roles["ps"] = s.Spec.Roles["server"]
+	delete(s.Spec.Roles, "server")
+	delete(s.Spec.Roles, "scheduler")
+	err := override(&s, runOptions{servers: 3, changed: func(flag string) bool { return flag == "servers" }})
+	if err != nil || s.Spec.TaskCount("ps") != 3 {
+		t.Errorf("%d of ps, %v; want 3", s.Spec.TaskCount("ps"), err)
 	}
 }
 

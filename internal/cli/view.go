@@ -76,7 +76,7 @@ func roles(r run.Run) string {
 	}
 	var list []string
 	for _, name := range r.Spec.RoleNames() {
-		list = append(list, counted(r.Spec.Replicas(name), name))
+		list = append(list, counted(r.Spec.TaskCount(name), name))
 	}
 	return fmt.Sprintf("%s   %s: %s", r.ID, fw, strings.Join(list, ", "))
 }
@@ -154,7 +154,7 @@ func (v *view) block(r run.Run) []string {
 				of = append(of, t)
 			}
 		}
-		lines = append(lines, roleLine(role, of, r.Spec.Replicas(role), v.age(r)))
+		lines = append(lines, roleLine(role, of, r.Spec.TaskCount(role), v.age(r)))
 	}
 	if r.Reason != "" {
 		lines = append(lines, v.style.Yellow(string(r.Phase)+": "+r.Reason+resumeWords(r)))

@@ -13,18 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
-
-// checkpointDir is where the tasks of a run keep their checkpoints: in the run's
-// own folder, or in one of the user's, which we make and never delete.
-func checkpointDir(s *job.Spec, runDir string) string {
-	if s.Checkpoint != "" {
-		return s.Checkpoint
-	}
-	return filepath.Join(runDir, checkpoints)
-}
 
 // checkpointFaults says why a job's checkpoints cannot be where it wants them.
 func checkpointFaults(s *job.Spec, stateDir string) problem.List {
@@ -111,7 +103,7 @@ func (p *Plane) inherit(ctx context.Context, r *run.Run, from string) error {
 	if !old.Done() {
 		return problem.New(problem.Conflict, "%s has not ended: %s", old.ID, old.Phase).WithHint("muster stop %s", old.ID)
 	}
-	theirs, ours := checkpointDir(&old.Spec, p.runDir(old.ID)), checkpointDir(&r.Spec, p.runDir(r.ID))
+	theirs, ours := launch.Checkpoints(&old.Spec, p.runDir(old.ID)), launch.Checkpoints(&r.Spec, p.runDir(r.ID))
 	if sameFolder(theirs, ours) {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/run"
 )
 
@@ -43,7 +44,7 @@ func TestCheckpointFaults(t *testing.T) {
 func endedWith(t *testing.T, p *Plane, dir string) {
 	t.Helper()
 	old := run.Run{ID: "old-1111", Phase: run.Succeeded, Created: time.Now(), Spec: job.Spec{Name: "old", Checkpoint: dir}}
-	write(t, filepath.Join(checkpointDir(&old.Spec, p.runDir(old.ID)), "epoch"), "7")
+	write(t, filepath.Join(launch.Checkpoints(&old.Spec, p.runDir(old.ID)), "epoch"), "7")
 	if err := p.config.Store.Create(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}

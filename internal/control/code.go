@@ -12,6 +12,7 @@ import (
 
 	"muster.dev/muster/internal/git"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/snapshot"
@@ -41,7 +42,7 @@ func (p *Plane) freeze(ctx context.Context, r *run.Run, s run.Submission) error 
 	if large := snap.LargeWords(); large != "" {
 		r.Notes = append(r.Notes, "the frozen code has large files: "+large+"; lines in .musterignore keep files out")
 	}
-	return p.code.Extract(ctx, snap.ID, filepath.Join(p.runDir(r.ID), codeDir))
+	return p.code.Extract(ctx, snap.ID, filepath.Join(p.runDir(r.ID), launch.CodeDir))
 }
 
 func (p *Plane) takeFolder(ctx context.Context, r *run.Run) (snapshot.Snapshot, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
@@ -20,7 +21,7 @@ var (
 
 // kept are the folders of a run that people may look into, by the names they
 // have in paths.
-var kept = []string{outputsDir, checkpoints, codeDir}
+var kept = []string{launch.OutputsDir, launch.CheckpointDir, launch.CodeDir}
 
 // Files implements run.Files.
 func (p *Plane) Files(ctx context.Context, id string) ([]run.File, error) {
@@ -65,7 +66,7 @@ func (p *Plane) Open(ctx context.Context, id, path string) (io.ReadCloser, error
 		return nil, err
 	}
 	defer root.Close()
-	for _, try := range []string{path, filepath.Join(outputsDir, path)} {
+	for _, try := range []string{path, filepath.Join(launch.OutputsDir, path)} {
 		if !inKept(try) {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/store/memory"
@@ -67,7 +68,7 @@ func TestCollectKeepsWhatThePolicySays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := filepath.Join(p.runDir(r.ID), outputsDir)
+	kept := filepath.Join(p.runDir(r.ID), launch.OutputsDir)
 	if got := read(t, filepath.Join(kept, "model", "a.params")); got != "A" {
 		t.Errorf("kept %q", got)
 	}
@@ -101,7 +102,7 @@ func TestInputs(t *testing.T) {
 	local := filepath.Join(t.TempDir(), "set")
 	write(t, filepath.Join(local, "x"), "X")
 	r.Spec.Inputs = []job.Input{{Name: "train", From: local, Env: "TRAIN"}, {From: web.URL + "/data.csv", Env: "CSV"}}
-	var v private
+	var v launch.Private
 	if err := p.placeInputs(t.Context(), r, &v); err != nil {
 		t.Fatal(err)
 	}
@@ -124,14 +125,14 @@ func TestInputsRefused(t *testing.T) {
 	} {
 		p, r := stage(t)
 		r.Spec.Inputs = []job.Input{in}
-		if err := p.placeInputs(t.Context(), r, &private{}); problem.KindOf(err) != problem.Invalid {
+		if err := p.placeInputs(t.Context(), r, &launch.Private{}); problem.KindOf(err) != problem.Invalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	p, r := stage(t)
 	r.Origin.Code = "abc"
 	r.Spec.Inputs = []job.Input{{From: t.TempDir(), Path: "../../escape"}}
-	if err := p.placeInputs(t.Context(), r, &private{}); err == nil {
+	if err := p.placeInputs(t.Context(), r, &launch.Private{}); err == nil {
 		t.Error("an input was put outside the code")
 	}
 }
@@ -139,7 +140,7 @@ func TestInputsRefused(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	p, r := stage(t)
 	r.Spec.Secrets = map[string]job.Secret{"TOKEN": {Env: "TOKEN"}, "key": {File: "k", As: "tls.key"}}
-	var v private
+	var v launch.Private
 	dir := p.runDir(r.ID)
 	if err := keepSecrets(dir, &r.Spec, map[string][]byte{"TOKEN": []byte("s3cret"), "key": []byte("pem")}, &v); err != nil {
 		t.Fatal(err)
@@ -160,11 +161,11 @@ func TestSecrets(t *testing.T) {
 func TestOpenStaysInside(t *testing.T) {
 	p, r := stage(t)
 	dir := p.runDir(r.ID)
-	write(t, filepath.Join(dir, outputsDir, "model.bin"), "M")
+	write(t, filepath.Join(dir, launch.OutputsDir, "model.bin"), "M")
 	write(t, filepath.Join(dir, privateName), "secret")
 	outside := filepath.Join(t.TempDir(), "passwd")
 	write(t, outside, "root")
-	if err := os.Symlink(outside, filepath.Join(dir, outputsDir, "link")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(dir, launch.OutputsDir, "link")); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"model.bin", "outputs/model.bin"} {

@@ -46,7 +46,7 @@ func (e *scripted) Apply(_ context.Context, r engine.Run, want engine.Desired) e
 func (e *scripted) Watch(ctx context.Context, r engine.Run, seen func(engine.Observed) error) error {
 	for {
 		e.mu.Lock()
-		o := engine.Observed{Synced: true, Instances: e.seen[r.ID]}
+		o := engine.Observed{Synced: true, Instances: e.seen[r.ID], Nodes: map[string]engine.Node{"": {}}}
 		e.mu.Unlock()
 		if err := seen(o); err != nil {
 			return err
@@ -167,6 +167,7 @@ func TestNobodyIsBelieved(t *testing.T) {
 	for name, change := range map[string]func(*run.Submission){
 		"a name that leads out": func(s *run.Submission) { s.Spec.Name = "../../x" },
 		"nothing to run":        func(s *run.Submission) { s.Spec.Roles["worker"].Command = nil },
+		"a role that is null":   func(s *run.Submission) { s.Spec.Roles["worker"] = nil },
 		"a hidden rank": func(s *run.Submission) {
 			s.Spec.Framework.Name = "torch"
 			s.RoleEnv = map[string]map[string]string{"worker": {"RANK": "1"}}

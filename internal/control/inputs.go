@@ -14,17 +14,16 @@ import (
 	"strings"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
 
-const inputsDir = "inputs"
-
 // placeInputs puts a job's inputs in place before anything starts: a path of
 // this machine as a link to it, a URL as what it gives.
-func (p *Plane) placeInputs(ctx context.Context, r *run.Run, v *private) error {
+func (p *Plane) placeInputs(ctx context.Context, r *run.Run, v *launch.Private) error {
 	for n, in := range r.Spec.Inputs {
-		at := filepath.Join(p.runDir(r.ID), inputsDir, inputName(in, n))
+		at := filepath.Join(p.runDir(r.ID), launch.InputsDir, inputName(in, n))
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 			return err
 		}
@@ -32,7 +31,7 @@ func (p *Plane) placeInputs(ctx context.Context, r *run.Run, v *private) error {
 			return &problem.Error{Kind: problem.Invalid, Field: fmt.Sprintf("inputs[%d].from", n), Text: err.Error()}
 		}
 		if in.Env != "" {
-			v.addToAll(&r.Spec, in.Env, at)
+			v.AddToAll(&r.Spec, in.Env, at)
 		}
 		if in.Path == "" {
 			continue
@@ -106,7 +105,7 @@ func (p *Plane) linkIntoCode(r *run.Run, name, at string) error {
 	if !filepath.IsLocal(name) {
 		return fmt.Errorf("%q leads out of the code", name)
 	}
-	link := filepath.Join(p.runDir(r.ID), codeDir, name)
+	link := filepath.Join(p.runDir(r.ID), launch.CodeDir, name)
 	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
 		return err
 	}

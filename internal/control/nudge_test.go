@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"muster.dev/muster/internal/launch"
 )
 
 // A run may be granted, carried out and ended by others before who granted it
@@ -25,7 +27,7 @@ func TestNudgeLeavesNothingBehind(t *testing.T) {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := writePrivate(dir, private{}); err != nil {
+			if err := writePrivate(dir, launch.Private{}); err != nil {
 				t.Fatal(err)
 			}
 			if !tt.underWay {

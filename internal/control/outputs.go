@@ -11,14 +11,15 @@ import (
 	"path/filepath"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/run"
 )
 
 // outputEnv tells tasks where named outputs belong.
-func (p *Plane) outputEnv(r *run.Run, v *private) {
+func (p *Plane) outputEnv(r *run.Run, v *launch.Private) {
 	for _, o := range r.Spec.Outputs {
 		if o.Env != "" {
-			v.addToAll(&r.Spec, o.Env, p.outputPath(r, o))
+			v.AddToAll(&r.Spec, o.Env, p.outputPath(r, o))
 		}
 	}
 }
@@ -30,7 +31,7 @@ func (p *Plane) outputPath(r *run.Run, o job.Output) string {
 		return o.Path
 	}
 	if o.Env != "" {
-		return filepath.Join(p.runDir(r.ID), outputsDir, o.Path)
+		return filepath.Join(p.runDir(r.ID), launch.OutputsDir, o.Path)
 	}
 	return filepath.Join(p.workDir(r), o.Path)
 }
@@ -38,7 +39,7 @@ func (p *Plane) outputPath(r *run.Run, o job.Output) string {
 // workDir is where the tasks of a run work by default.
 func (p *Plane) workDir(r *run.Run) string {
 	if r.Origin.Code != "" {
-		return filepath.Join(p.runDir(r.ID), codeDir)
+		return filepath.Join(p.runDir(r.ID), launch.CodeDir)
 	}
 	return r.Origin.Dir
 }
@@ -70,7 +71,7 @@ func wantedOutput(o job.Output, phase run.Phase) bool {
 
 func (p *Plane) collectOne(r *run.Run, o job.Output) error {
 	from, _ := throughVolumes(&r.Spec, p.outputPath(r, o))
-	kept := filepath.Join(p.runDir(r.ID), outputsDir)
+	kept := filepath.Join(p.runDir(r.ID), launch.OutputsDir)
 	base := p.workDir(r)
 	if filepath.IsAbs(o.Path) {
 		base = filepath.Dir(o.Path)

@@ -5,9 +5,6 @@ package control
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -16,21 +13,19 @@ import (
 	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/supervisor"
 	"muster.dev/muster/internal/taskhost/process"
 )
 
-// nudgeInterval is how often an owner looks for an intent from another process.
-const nudgeInterval = 50 * time.Millisecond
-
 // An owner drives one run: it is the only one who decides for it.
 type owner struct {
 	p        *Plane
 	lock     *lock
 	dir      string
-	launcher *launcher
+	launcher *launch.Launcher
 	nudges   chan struct{}
 
 	mu       sync.Mutex
@@ -110,11 +105,12 @@ func (p *Plane) newOwner(r run.Run, l *lock) (*owner, error) {
 		p: p, lock: l, dir: p.runDir(r.ID), run: r, stored: r, nudges: make(chan struct{}, 1),
 		watchers: map[chan struct{}]bool{}, done: make(chan struct{}), last: time.Now(), shown: time.Now(),
 	}
-	var err error
-	if o.launcher, err = newLauncher(o.dir, p.config.Exe); err != nil && !r.Done() {
+	v, err := readPrivate(o.dir)
+	if err != nil && !r.Done() {
 		// Nobody can start its tasks any more: it ends as failed, with that reason.
-		o.launcher, o.broken = &launcher{dir: o.dir}, "what the run was to be started with is gone: "+err.Error()
+		o.broken = "what the run was to be started with is gone: " + err.Error()
 	}
+	o.launcher = &launch.Launcher{Dir: o.dir, Private: v}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.owned[r.ID] = o
@@ -144,51 +140,13 @@ func (o *owner) drive(ctx context.Context) {
 	close(o.done)
 }
 
+// loop decides whenever there is something to decide about.
 func (o *owner) loop(ctx context.Context) error {
-	observations := make(chan engine.Observed)
-	watch := make(chan error, 1)
-	watched := o.p.engineRun(&o.run)
-	go func() {
-		watch <- o.p.config.Engine.Watch(ctx, watched, func(s engine.Observed) error {
-			select {
-			case observations <- s:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		})
-	}()
-	look := time.NewTicker(nudgeInterval)
-	defer look.Stop()
-	turn := time.NewTicker(roundInterval)
-	defer turn.Stop()
-	wake := time.NewTimer(0)
-	defer wake.Stop()
-	var nudged time.Time
+	a := o.newAlarms(ctx)
+	defer a.stop()
 	for {
-		select {
-		case o.seen = <-observations:
-			if o.broken != "" {
-				o.seen.Trouble = o.broken
-			}
-		case <-wake.C:
-		case <-o.nudges:
-			o.refresh(ctx)
-		case <-turn.C:
-			if o.run.Phase != run.Pending || o.run.Grant != nil {
-				continue
-			}
-			_ = o.p.round(ctx) // the next one tries again
-			o.refresh(ctx)
-		case <-look.C:
-			if !o.look(&nudged) {
-				continue
-			}
-			o.refresh(ctx)
-		case err := <-watch:
+		if err := o.await(ctx, a); err != nil {
 			return err
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 		o.showUsage()
 		was := o.run.Phase
@@ -200,28 +158,11 @@ func (o *owner) loop(ctx context.Context) error {
 			return o.rest(ctx)
 		}
 		o.takeTurns(ctx, was)
-		wake.Stop()
+		a.wake.Stop()
 		if next > 0 {
-			wake.Reset(next)
+			a.wake.Reset(next)
 		}
 	}
-}
-
-// look says whether somebody has nudged us, or has removed the run's folder: with
-// that nobody can reach us any more, and nothing more can be kept.
-func (o *owner) look(nudged *time.Time) bool {
-	st, err := os.Stat(filepath.Join(o.dir, nudgeName))
-	if err == nil {
-		news := !st.ModTime().Equal(*nudged)
-		*nudged = st.ModTime()
-		return news
-	}
-	if _, err := os.Stat(o.dir); !errors.Is(err, fs.ErrNotExist) || o.broken != "" {
-		return false
-	}
-	o.broken = "its folder " + o.dir + " was removed"
-	o.seen.Trouble = o.broken
-	return true
 }
 
 // showUsage tells other processes how the tasks are doing.
@@ -261,7 +202,7 @@ func (o *owner) step(ctx context.Context) (time.Duration, error) {
 		return d.Wake, nil
 	}
 	d.Want.Fence = o.run.Fence
-	if err := o.launcher.fill(&d.Run, o.seen, d.Want); err != nil {
+	if err := o.launcher.Fill(&d.Run, o.seen, d.Want); err != nil {
 		return time.Millisecond, o.failApply(err)
 	}
 	if o.applied != nil && reflect.DeepEqual(*o.applied, *d.Want) {

@@ -5,15 +5,14 @@ package control
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
 )
@@ -56,20 +55,22 @@ func (p *Plane) planTasks(r *run.Run, s run.Submission) ([]run.PlannedTask, erro
 		return nil, err
 	}
 	cluster, listen, words := imagine(fw, &r.Spec)
-	l := &launcher{dir: r.Origin.RunDir, exe: p.config.Exe, private: p.masked(r, s), shell: findShell(), cores: runtime.NumCPU(), uid: os.Getuid()}
+	l := &launch.Launcher{Dir: r.Origin.RunDir, Private: p.masked(r, s)}
+	node := p.config.Engine.Capabilities().Node
 	var tasks []run.PlannedTask
 	for _, t := range r.Spec.Tasks() {
 		plan, err := fw.Launch(&r.Spec, cluster, t)
 		if err != nil {
 			return nil, err
 		}
-		launch := l.launch(r, start{job.Instance{Task: t, Attempt: 1, Try: 1}, plan, listen[t]})
+		start := l.Launch(r, launch.Start{Instance: job.Instance{Task: t, Attempt: 1, Try: 1}, Plan: plan, Listen: listen[t], Node: node, Beside: r.Spec.Tasks()})
+		setup, command := launch.Parts(start)
 		planned := run.PlannedTask{
-			Task: t.String(), Setup: setupOf(launch), Teardown: r.Spec.Roles[t.Role].Teardown, Command: afterSetup(launch.Argv), Dir: launch.Dir, Env: addedEnv(launch, s.Env),
+			Task: t.String(), Setup: setup, Teardown: r.Spec.Roles[t.Role].Teardown, Command: slices.Clone(command), Dir: start.Dir, Env: addedEnv(start, s.Env),
 			Ports: len(cluster[t].Ports), Listen: r.Spec.Roles[t.Role].Ports, GPUs: r.Spec.GPUsOf(t),
 		}
-		if launch.Container != nil {
-			planned.Image = launch.Container.Image
+		if start.Container != nil {
+			planned.Image = start.Container.Image
 		}
 		for i := range planned.Env {
 			planned.Env[i] = words.Replace(planned.Env[i])
@@ -118,20 +119,20 @@ func portWords(t job.Task, i, n int) string {
 
 // masked is what roles are given beside the job, without the values of what is
 // not written in it.
-func (p *Plane) masked(r *run.Run, s run.Submission) private {
-	v := private{}
+func (p *Plane) masked(r *run.Run, s run.Submission) launch.Private {
+	v := launch.Private{}
 	for name, secret := range r.Spec.Secrets {
 		switch {
 		case secret.As == "" && len(imagesWith(&r.Spec, name)) > 0: // no task sees it
 		case secret.As == "":
-			v.addToAll(&r.Spec, name, "<secret>")
+			v.AddToAll(&r.Spec, name, "<secret>")
 		default:
-			v.addToAll(&r.Spec, "MUSTER_SECRETS_DIR", filepath.Join(r.Origin.RunDir, secretsDir))
+			v.AddToAll(&r.Spec, "MUSTER_SECRETS_DIR", filepath.Join(r.Origin.RunDir, launch.SecretsDir))
 		}
 	}
 	for n, in := range r.Spec.Inputs {
 		if in.Env != "" {
-			v.addToAll(&r.Spec, in.Env, filepath.Join(r.Origin.RunDir, inputsDir, inputName(in, n)))
+			v.AddToAll(&r.Spec, in.Env, filepath.Join(r.Origin.RunDir, launch.InputsDir, inputName(in, n)))
 		}
 	}
 	p.outputEnv(r, &v)
@@ -151,11 +152,11 @@ func (p *Plane) masked(r *run.Run, s run.Submission) private {
 
 // addedEnv is a task's environment without what it would have anyway: what we
 // only suggest stays away where the caller has it.
-func addedEnv(launch *engine.Launch, inherited []string) []string {
+func addedEnv(start *engine.Launch, inherited []string) []string {
 	suggested := []string{"PYTHONUNBUFFERED", "OMP_NUM_THREADS"}
-	return slices.DeleteFunc(slices.Clone(launch.Env), func(kv string) bool {
+	return slices.DeleteFunc(slices.Clone(start.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return launch.Container == nil && slices.Contains(suggested, name) &&
+		return start.Container == nil && slices.Contains(suggested, name) &&
 			slices.ContainsFunc(inherited, func(have string) bool { return strings.HasPrefix(have, name+"=") })
 	})
 }

@@ -62,7 +62,7 @@ func (p *Plane) engineRun(r *run.Run) engine.Run {
 // isolation is what a job asks for. What makes containers remembers processes
 // by their pids, so with images these must be the machine's own.
 func isolation(s *job.Spec) string {
-	if hasImage(s) {
+	if s.HasImage() {
 		return "none"
 	}
 	return s.Isolation

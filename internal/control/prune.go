@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
@@ -183,5 +184,5 @@ func (p *Plane) reuse(ctx context.Context, r *run.Run) error {
 	if !p.code.Has(r.Origin.Code) {
 		return problem.New(problem.Refused, "the code %s is not kept any more", r.CodeName()).WithHint("--code DIR freezes a folder anew, --code git+URL@REF a commit")
 	}
-	return p.code.Extract(ctx, r.Origin.Code, filepath.Join(p.runDir(r.ID), codeDir))
+	return p.code.Extract(ctx, r.Origin.Code, filepath.Join(p.runDir(r.ID), launch.CodeDir))
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/pool"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
@@ -32,13 +32,13 @@ func resize(r *run.Run, sizes map[string]int) error {
 	}
 	r.Spec.Roles = roles
 	var list problem.List
-	for _, f := range job.Check(&r.Spec) {
+	for _, f := range rendezvous.Faults(&r.Spec) {
 		list = append(list, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
 	}
 	if fw, err := rendezvous.ByName(r.Spec.Framework.Name); err == nil {
 		list = append(list, fw.Check(&r.Spec)...)
 	}
-	if err := append(list, portFaults(&r.Spec)...).Err(); err != nil {
+	if err := append(list, launch.Faults(&r.Spec)...).Err(); err != nil {
 		return err
 	}
 	if m := r.Machine; m != nil {

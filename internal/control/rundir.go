@@ -15,6 +15,7 @@ import (
 
 	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
 )
@@ -26,9 +27,6 @@ const (
 	liveName    = "live.json" // usage, which is never stored
 	privateName = "env.json"  // what tasks inherit: may hold secrets, goes with the run's end
 	reserveName = "reserve"   // room for the verdict when the disk is full
-	outputsDir  = "outputs"
-	checkpoints = "checkpoint"
-	codeDir     = "code"
 )
 
 // reserveBytes is freed when a run ends, so that its verdict can be written
@@ -36,7 +34,7 @@ const (
 const reserveBytes = 1 << 20
 
 func makeRunDir(dir string) error {
-	for _, d := range []string{dir, filepath.Join(dir, outputsDir), filepath.Join(dir, checkpoints)} {
+	for _, d := range []string{dir, filepath.Join(dir, launch.OutputsDir), filepath.Join(dir, launch.CheckpointDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return err
 		}
@@ -129,7 +127,7 @@ func removeAll(dir string) (err error) {
 // private things any more says that all of it is done; whoever nudges later
 // than that sees it, and who did a moment before is cleared up after.
 func (p *Plane) leaveOnlyRecord(id string) {
-	for _, name := range []string{secretsDir, liveName, liveName + ".new", nudgeName, reserveName, privateName, nudgeName} {
+	for _, name := range []string{launch.SecretsDir, liveName, liveName + ".new", nudgeName, reserveName, privateName, nudgeName} {
 		_ = os.RemoveAll(filepath.Join(p.runDir(id), name))
 	}
 }
@@ -196,15 +194,7 @@ func (p *Plane) addLive(r *run.Run) {
 	}
 }
 
-// private is what is never stored in the record.
-type private struct {
-	Env     []string                     `json:"env"`
-	RoleEnv map[string]map[string]string `json:"role_env,omitempty"`
-	Runtime *engine.Runtime              `json:"runtime,omitempty"` // makes its containers
-	Logins  map[string][]byte            `json:"logins,omitempty"`  // for registries, by secret
-}
-
-func writePrivate(dir string, v private) error {
+func writePrivate(dir string, v launch.Private) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -212,8 +202,8 @@ func writePrivate(dir string, v private) error {
 	return os.WriteFile(filepath.Join(dir, privateName), b, 0o600)
 }
 
-func readPrivate(dir string) (private, error) {
-	var v private
+func readPrivate(dir string) (launch.Private, error) {
+	var v launch.Private
 	b, err := os.ReadFile(filepath.Join(dir, privateName))
 	if err == nil {
 		err = json.Unmarshal(b, &v)

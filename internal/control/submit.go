@@ -20,6 +20,7 @@ import (
 	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
@@ -99,7 +100,7 @@ func (p *Plane) prepare(ctx context.Context, s run.Submission) (run.Run, error) 
 	}
 	dir := p.runDir(r.ID)
 	r.Origin.RunDir = dir
-	v := private{Env: rendezvous.Strip(s.Env), RoleEnv: s.RoleEnv}
+	v := launch.Private{Env: rendezvous.Strip(s.Env), RoleEnv: s.RoleEnv}
 	for _, step := range []func() error{
 		func() error { return p.findRuntime(&r, s.Env, &v) },
 		func() error { return makeRunDir(dir) },
@@ -288,9 +289,17 @@ func (p *Plane) accept(s *run.Submission) error {
 	if err != nil {
 		return err
 	}
-	rendezvous.Complete(&s.Spec)
 	var list problem.List
-	for _, f := range job.Check(&s.Spec) {
+	for _, name := range slices.SortedFunc(maps.Keys(s.Spec.Roles), job.CompareRoles) {
+		if s.Spec.Roles[name] == nil {
+			list = append(list, &problem.Error{Kind: problem.Invalid, Field: "roles." + name, Text: "is null; give it at least its replicas"})
+		}
+	}
+	if len(list) > 0 {
+		return list // nobody else expects that
+	}
+	rendezvous.Complete(&s.Spec)
+	for _, f := range rendezvous.Faults(&s.Spec) {
 		list = append(list, &problem.Error{Kind: problem.Invalid, Field: f.Field(), Text: f.Text})
 	}
 	if len(list) > 0 {

@@ -5,10 +5,10 @@ package control
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 )
 
@@ -25,20 +25,12 @@ func unsupported(s *job.Spec, c capabilities) problem.List {
 	}
 	for name, secret := range s.Secrets {
 		refuse(secret.Kubernetes != "", "secrets."+name+".kubernetes", "there is no Kubernetes here", "take it from env or file")
-		refuse(filepath.IsAbs(secret.As) && !hasImage(s), "secrets."+name+".as", "an absolute path needs a container", "as: NAME, and the file is $MUSTER_SECRETS_DIR/NAME")
+		refuse(filepath.IsAbs(secret.As) && !s.HasImage(), "secrets."+name+".as", "an absolute path needs a container", "as: NAME, and the file is $MUSTER_SECRETS_DIR/NAME")
 	}
+	refuse(s.Limits.Stall != 0 && !c.Silence, "limits.stall", c.Name+" cannot see that a task is silent", "limits.run ends a run that takes too long")
 	for _, name := range s.RoleNames() {
 		r, at := s.Roles[name], "roles."+name+"."
 		refuse(r.Image != nil && !c.Containers, at+"image", fmt.Sprintf("%s runs no containers yet", c.Name), "remove it to run the command directly on this machine")
 	}
-	return slices.Concat(l, setupFaults(s), portFaults(s), healthFaults(s))
-}
-
-func hasImage(s *job.Spec) bool {
-	for _, r := range s.Roles {
-		if r.Image != nil {
-			return true
-		}
-	}
-	return false
+	return append(l, launch.Faults(s)...)
 }

@@ -18,11 +18,15 @@ type Engine interface {
 
 	// Apply makes the run's tasks match want and returns once that is under
 	// way, not done. The same value again changes nothing. A fence lower than
-	// one seen before is refused with a problem of kind Stale.
+	// one seen before is refused with a problem of kind Stale. Conflict means
+	// not yet: it is asked again after the next observation. Any other error
+	// ends the run, so trouble on the way to a node is none.
 	Apply(ctx context.Context, run Run, want Desired) error
 
 	// Watch calls seen with everything known of the run, at once and after
 	// each change, until ctx ends or seen returns an error, which it returns.
+	// It waits out trouble on the way to a node, with Synced false: any error
+	// of its own ends the owner.
 	// Calls never overlap; changes may be merged. Apply may be called from seen.
 	Watch(ctx context.Context, run Run, seen func(Observed) error) error
 
@@ -66,12 +70,21 @@ type Chunk struct {
 // refused at submit.
 type Capabilities struct {
 	Name       string
-	HoldsPlace bool // a place is held before anything is launched
-	ExactLogs  bool // every byte is kept
 	Silence    bool // output progress is reported, so that a stall can be seen
 	Containers bool
 	GPUs       []string // devices, as CUDA_VISIBLE_DEVICES names them
 	Slots      int      // how many tasks may run at a time; 0 for any number
+	Node       Node     // what a plan takes nodes to be like
+}
+
+// A Node is what the launch of a task must know of the machine that its place
+// is on.
+type Node struct {
+	Exe    string `json:"exe"`   // our own program
+	Shell  string `json:"shell"` // runs scripts
+	Cores  int    `json:"cores"`
+	UID    int    `json:"uid"`              // whom tasks run as
+	Groups []int  `json:"groups,omitempty"` // that user's, besides the first
 }
 
 // A Run names a run to an engine and carries what its host needs from the start.

@@ -13,6 +13,9 @@ type Observed struct {
 	Synced    bool       `json:"synced"`
 	Instances []Instance `json:"instances"`
 
+	// Nodes has every node that an instance holds a place on, by Instance.Node.
+	Nodes map[string]Node `json:"nodes,omitempty"`
+
 	// Trouble is what keeps the node itself from going on, in words: a full disk.
 	Trouble string `json:"trouble,omitempty"`
 }

@@ -40,7 +40,8 @@ var Frameworks = []string{"mxnet", "byteps", "torch", "jax", "tensorflow", "mpi"
 var Signals = []string{"TERM", "INT", "HUP", "USR1", "USR2", "QUIT", "KILL"}
 
 // Check returns every rule that s breaks, in a fixed order. It holds for a
-// Spec of any format; what takes knowledge of a framework is for rendezvous.
+// Spec of any format; what takes knowledge of a framework is for rendezvous,
+// whose Faults has these too.
 func Check(s *Spec) []Fault {
 	var faults []Fault
 	c := checker{faults: &faults}

@@ -8,8 +8,7 @@ import (
 )
 
 func (c checker) roles(s *Spec) {
-	names := slices.SortedFunc(maps.Keys(s.Roles), CompareRoles)
-	for _, name := range names {
+	for _, name := range slices.SortedFunc(maps.Keys(s.Roles), CompareRoles) {
 		at := c.in("roles", name)
 		at.roleName(name, s.Framework.Name)
 		at.role(s.Roles[name])
@@ -17,58 +16,6 @@ func (c checker) roles(s *Spec) {
 			at.auth(image.Auth, s.Secrets)
 		}
 	}
-	c.work(s, names)
-}
-
-// work checks that there is something to do, and that every task has it.
-func (c checker) work(s *Spec, names []string) {
-	var idle []string
-	busy := 0
-	for _, name := range names {
-		switch r := s.Roles[name]; {
-		case r.Replicas == 0:
-		case r.hasWork() || s.givenWork(name):
-			busy++
-		default:
-			idle = append(idle, name)
-		}
-	}
-	if busy == 0 && len(idle) == 0 {
-		c.in("roles").bad("no role has any replicas, so there is nothing to start")
-	}
-	if busy == 0 && len(idle) > 0 {
-		c.in("run").lacks(workFields, "the job has nothing to run; give run (a script) or command (a list)")
-		return
-	}
-	if !slices.Contains(Frameworks, s.Framework.Name) {
-		return // the right one may bring what seems to be missing
-	}
-	for _, name := range idle {
-		c.in("roles", name, "run").lacks(workFields, "role %s has nothing to run; give run or command, here or at the top for all roles", name)
-	}
-}
-
-// workFields are those of a role that give it a program.
-var workFields = []string{"run", "command", "args", "image"}
-
-// hasWork says that the role's tasks have a program; an image brings one.
-func (r *Role) hasWork() bool {
-	return r != nil && (r.Run != "" || r.Command != nil || r.Args != nil || r.Image != nil)
-}
-
-// givenWork says that the framework brings the role's command, or shares the
-// worker's with it.
-func (s *Spec) givenWork(role string) bool {
-	worker := s.Roles["worker"].hasWork()
-	switch role {
-	case "launcher", "tracker":
-		return true
-	case "scheduler", "server":
-		return s.Framework.Name == "tvm" || (s.Framework.Name == "mxnet" || s.Framework.Name == "byteps") && worker
-	case "chief", "ps", "evaluator":
-		return s.Framework.Name == "tensorflow" && worker
-	}
-	return false
 }
 
 func (c checker) roleName(name, framework string) {

@@ -61,3 +61,26 @@ func (s *Spec) WhenOf(role string) string {
 	}
 	return when
 }
+
+// ContainerOr is how a role's containers are started, with what is meant where
+// nothing is said.
+func (r *Role) ContainerOr() Container {
+	var c Container
+	if r.Container != nil {
+		c = *r.Container
+	}
+	if c.Network == "" {
+		c.Network = "host"
+	}
+	return c
+}
+
+// HasImage says that some task runs in a container.
+func (s *Spec) HasImage() bool {
+	for _, r := range s.Roles {
+		if r.Image != nil {
+			return true
+		}
+	}
+	return false
+}

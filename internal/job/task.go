@@ -90,16 +90,16 @@ func (s *Spec) RoleNames() []string {
 func (s *Spec) Tasks() []Task {
 	var all []Task
 	for _, n := range s.RoleNames() {
-		for i := range s.Replicas(n) {
+		for i := range s.TaskCount(n) {
 			all = append(all, Task{n, i})
 		}
 	}
 	return all
 }
 
-// Replicas returns how many tasks a role has, 0 for one the job does not have:
+// TaskCount returns how many tasks a role has, 0 for one the job does not have:
 // a task for each process of each of its replicas.
-func (s *Spec) Replicas(role string) int {
+func (s *Spec) TaskCount(role string) int {
 	if r := s.Roles[role]; r != nil {
 		return r.Replicas * r.PerReplica()
 	}

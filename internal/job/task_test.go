@@ -59,8 +59,8 @@ func TestTasksAreInOrder(t *testing.T) {
 	if slices.Contains(s.RoleNames(), "tuner") {
 		t.Error("a role without tasks is among the names")
 	}
-	if s.Replicas("worker") != 2 || s.Replicas("nobody") != 0 {
-		t.Errorf("got %d workers and %d of nobody", s.Replicas("worker"), s.Replicas("nobody"))
+	if s.TaskCount("worker") != 2 || s.TaskCount("nobody") != 0 {
+		t.Errorf("got %d workers and %d of nobody", s.TaskCount("worker"), s.TaskCount("nobody"))
 	}
 }
 
@@ -85,8 +85,8 @@ func TestReplicasHaveProcesses(t *testing.T) {
 			for _, task := range s.Tasks() {
 				gpus = append(gpus, s.GPUsOf(task))
 			}
-			if s.Replicas("worker") != tt.tasks || !slices.Equal(gpus, tt.gpus) {
-				t.Errorf("%d tasks with GPUs %v; want %d with %v", s.Replicas("worker"), gpus, tt.tasks, tt.gpus)
+			if s.TaskCount("worker") != tt.tasks || !slices.Equal(gpus, tt.gpus) {
+				t.Errorf("%d tasks with GPUs %v; want %d with %v", s.TaskCount("worker"), gpus, tt.tasks, tt.gpus)
 			}
 		})
 	}

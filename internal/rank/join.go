@@ -12,11 +12,10 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/process"
 )
 
 const (
@@ -48,12 +47,10 @@ func join(m *meeting) error {
 	if err != nil {
 		return fmt.Errorf("join %s: %w", task, err)
 	}
-	if p.pidfd < 0 {
+	if p.handle == nil {
 		return m.outcome(task, forever)
 	}
-	if err := p.await(); err != nil {
-		return fmt.Errorf("wait for %s: %w", task, err)
-	}
+	process.AwaitEnd(p.handle)
 	return m.outcome(task, recordTime)
 }
 
@@ -100,37 +97,20 @@ func (m *meeting) dial(rank int) (*net.UnixConn, error) {
 
 // A peer is the process at the other end of a connection.
 type peer struct {
-	pid   int // as it counts itself
-	pidfd int // readable once it has ended, whatever program it has become; -1 where we cannot see it
+	pid    int      // as it counts itself
+	handle *os.File // nil where we cannot see it: it is in another container
 }
 
 func peerOf(conn *net.UnixConn) (p peer, err error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return p, err
+	pid, _, err := process.Peer(conn)
+	if err == nil && pid != 0 {
+		p.handle, err = process.Hold(pid)
 	}
-	p.pidfd = -1
-	cerr := raw.Control(func(s uintptr) {
-		var who *unix.Ucred
-		who, err = unix.GetsockoptUcred(int(s), unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if err == nil && who.Pid != 0 { // else it is in another container
-			p.pidfd, err = unix.PidfdOpen(int(who.Pid), 0)
-		}
-	})
-	if err := errors.Join(cerr, err); err != nil {
+	if err != nil {
 		return p, err
 	}
 	p.pid, err = hear(conn)
 	return p, err
-}
-
-func (p peer) await() error {
-	for {
-		_, err := unix.Poll([]unix.PollFd{{Fd: int32(p.pidfd), Events: unix.POLLIN}}, -1)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
 }
 
 // outcome tells mpirun how the rank ended, as its host has recorded it. By then
@@ -172,5 +152,5 @@ func failure(i engine.Instance) error {
 	if !i.Failed() {
 		return nil
 	}
-	return exitError(max(i.Code, 1))
+	return exitError(max(i.ExitCode(), 1)) // what Muster ended for a reason of its own has no code
 }

@@ -140,6 +140,23 @@ func TestRankIsJoined(t *testing.T) {
 	}
 }
 
+// mpirun hears of a signal as a shell tells of it: it reports 137, not 1.
+func TestRankEndsByASignal(t *testing.T) {
+	s := newStage(t)
+	serve, join, mpirun := s.joinSpeaker("cmd=init", &bytes.Buffer{})
+	if _, err := bufio.NewReader(mpirun).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	_ = serve.Process.Kill()
+	_ = serve.Wait()
+	end := exited(1, 2, 0)
+	end.Cause, end.Signal = engine.BySignal, "KILL"
+	s.record(end)
+	if code := exitCode(join.Wait()); code != 137 {
+		t.Errorf("its stand-in exited with %d, want 137", code)
+	}
+}
+
 // MPICH's ranks ask mpirun to end them. The host is told instead, and mpirun
 // learns of it when the rank is gone.
 func TestRankAborts(t *testing.T) {

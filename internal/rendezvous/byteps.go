@@ -10,7 +10,7 @@ import (
 	"muster.dev/muster/internal/problem"
 )
 
-// byteps is BytePS: MXNet's rendezvous between machines, and sockets among the
+// byteps is BytePS: ps-lite between machines, and sockets among the
 // processes of one. A worker of the former is a replica here, and the last of
 // its processes speaks for it.
 type byteps struct{}
@@ -24,16 +24,10 @@ var bytepsVars = []string{
 // bytepsServe is what schedulers and servers run.
 var bytepsServe = []string{"python3", "-c", "import byteps.server"}
 
-func (byteps) Facts() Facts {
-	return Facts{Name: "byteps", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"}}
-}
+func (byteps) Facts() Facts { return psliteFacts("byteps") }
 
 func (f byteps) Check(s *job.Spec) problem.List {
-	l := checkRoles(s, "scheduler", "server", "worker")
-	l = append(l, checkAtLeastOne(s, "server")...)
-	l = append(l, checkAtLeastOne(s, "worker")...)
-	l = append(l, checkOne(s, "scheduler")...)
-	l = append(l, checkOptions(s.Framework, "port", "interface")...)
+	l := append(checkPSLite(s), checkOptions(s.Framework, "port", "interface")...)
 	l = append(l, checkScope(s, "BytePS cannot take a member back")...)
 	return append(l, checkEnv(s, append(slices.Sorted(maps.Keys(f.options(s.Framework))), bytepsVars...)...)...)
 }
@@ -59,10 +53,13 @@ func (byteps) complete(s *job.Spec) {
 }
 
 func (f byteps) Ports(s *job.Spec, t job.Task) int {
-	if t == mxnetScheduler && s.Framework.Port != 0 || !f.speaks(s, t) {
-		return 0
+	switch {
+	case t == psliteScheduler:
+		return psliteRootPorts(s)
+	case f.speaks(s, t):
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // speaks says that a task takes part between machines.
@@ -72,7 +69,7 @@ func (byteps) speaks(s *job.Spec, t job.Task) bool {
 }
 
 func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
-	addr, port, err := mxnet{}.root(s, c)
+	root, err := rootOf(s, c)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -84,16 +81,13 @@ func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		return Plan{}, err
 	}
 	env := f.options(s.Framework)
-	env["DMLC_ROLE"] = t.Role
-	env["DMLC_PS_ROOT_URI"] = addr
-	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(port)
-	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.Replicas("server"))
-	env["DMLC_NUM_WORKER"] = strconv.Itoa(rawReplicas(s, "worker"))
-	if rawReplicas(s, "worker") == 1 {
+	workers := replicas(s, "worker")
+	root.tell(env, t, s.TaskCount("server"), workers)
+	if workers == 1 {
 		env["BYTEPS_FORCE_DISTRIBUTED"] = "1" // else the servers wait for it for ever
 	}
-	if t == mxnetScheduler {
-		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
+	if t == psliteScheduler {
+		return Plan{Env: env, Joined: &engine.Probe{Listen: root.port}}, nil
 	}
 	if t.Role == "worker" {
 		n := s.Roles[t.Role].PerReplica()
@@ -115,11 +109,11 @@ func (f byteps) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 // sockets and shared memory, which have fixed names.
 func (byteps) checkAlone(s *job.Spec, c Cluster, t job.Task) error {
 	n := s.Roles[t.Role].PerReplica()
-	for i := range s.Replicas("worker") {
+	for i := range s.TaskCount("worker") {
 		other := job.Task{Role: "worker", Index: i}
 		if t.Role == "worker" && i/n != t.Index/n && c[other].Addr == c[t].Addr {
 			return problem.New(problem.Refused, "%s and %s are two BytePS workers on one machine, %s, where there can be only one", other, t, c[t].Addr).
-				WithHint("workers: 1 and procs: %d are as many processes", rawReplicas(s, "worker"))
+				WithHint("workers: 1 and procs: %d are as many processes", replicas(s, "worker"))
 		}
 	}
 	return nil
@@ -134,8 +128,8 @@ func (byteps) options(o job.Framework) map[string]string {
 	return env
 }
 
-// rawReplicas is the number of replicas, whatever processes these have.
-func rawReplicas(s *job.Spec, role string) int {
+// replicas is the number of replicas, whatever processes these have.
+func replicas(s *job.Spec, role string) int {
 	if r := s.Roles[role]; r != nil {
 		return r.Replicas
 	}

@@ -37,7 +37,7 @@ func checkRoles(s *job.Spec, known ...string) (l problem.List) {
 
 // checkAtLeastOne refuses a job that lacks a role the framework needs.
 func checkAtLeastOne(s *job.Spec, role string) problem.List {
-	if n := s.Replicas(role); n < 1 {
+	if n := s.TaskCount(role); n < 1 {
 		return problem.List{invalid("roles."+role+".replicas", "must be at least 1 for %s, is %d", s.Framework.Name, n).
 			WithHint("%ss: 1 is the short form", role)}
 	}
@@ -46,7 +46,7 @@ func checkAtLeastOne(s *job.Spec, role string) problem.List {
 
 // checkOne refuses a role that a framework has exactly one task of.
 func checkOne(s *job.Spec, role string) problem.List {
-	if n := s.Replicas(role); n != 1 {
+	if n := s.TaskCount(role); n != 1 {
 		return problem.List{invalid("roles."+role+".replicas", "must be 1 for %s, is %d", s.Framework.Name, n)}
 	}
 	return nil

@@ -18,8 +18,10 @@ var horovodVars = []string{"HOROVOD_CONTROLLER", "HOROVOD_CPU_OPERATIONS"}
 // over MPI's.
 var horovodRanks = []string{"HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK", "HOROVOD_LOCAL_SIZE"}
 
-func (horovod) Facts() Facts {
-	return Facts{Name: "horovod", Success: "launcher"}
+func (f horovod) Facts() Facts {
+	facts := f.mpi.Facts()
+	facts.Name = "horovod"
+	return facts
 }
 
 func (f horovod) Check(s *job.Spec) problem.List {

@@ -21,19 +21,11 @@ var jaxVars = []string{
 }
 
 func (jax) Facts() Facts {
-	return Facts{Name: "jax", Success: "all", Gathers: true}
+	return Facts{Name: "jax", Success: "all", Gathers: true, Servers: "server", Hangs: pythonEnd}
 }
 
 func (jax) Check(s *job.Spec) problem.List {
-	l := checkRoles(s, "worker")
-	l = append(l, checkAtLeastOne(s, "worker")...)
-	l = append(l, checkOptions(s.Framework, "port", "interface")...)
-	l = append(l, checkScope(s, "JAX's processes cannot take a member back")...)
-	set := jaxVars
-	if s.Framework.Interface != "" {
-		set = append(set[:len(set):len(set)], torchInterfaces...)
-	}
-	return append(l, checkEnv(s, set...)...)
+	return checkAlike(s, "JAX's processes cannot take a member back", jaxVars)
 }
 
 func (jax) Ports(s *job.Spec, t job.Task) int { return firstPorts(s, t) }
@@ -47,7 +39,7 @@ func (f jax) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	id, n, coordinator := strconv.Itoa(t.Index), strconv.Itoa(s.Replicas("worker")), hostPort(addr, port)
+	id, n, coordinator := strconv.Itoa(t.Index), strconv.Itoa(s.TaskCount("worker")), hostPort(addr, port)
 	env := map[string]string{
 		"JAX_COORDINATOR_ADDRESS": coordinator, "JAX_NUM_PROCESSES": n, "JAX_PROCESS_ID": id,
 		"OMPI_MCA_orte_hnp_uri": "0.0;tcp://" + coordinator, "OMPI_COMM_WORLD_SIZE": n,

@@ -19,7 +19,10 @@ var mpiVars = []string{
 }
 
 func (mpi) Facts() Facts {
-	return Facts{Name: "mpi", Success: "launcher"}
+	return Facts{
+		Name: "mpi", Success: "launcher", Given: []string{"launcher"}, Servers: "server", Ranks: true,
+		Hangs: "while MPI was ending, as MPI ranks do",
+	}
 }
 
 func (f mpi) Check(s *job.Spec) problem.List { return f.check(s, mpiVars) }
@@ -74,14 +77,14 @@ func (f mpi) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		return Plan{Rank: []string{"serve"}, Sees: f.ranks(s)}, nil
 	}
 	o := s.Framework
-	args := []string{"launch", strconv.Itoa(s.Replicas("worker")), orAuto(o.Flavour), orAuto(o.Launcher)}
+	args := []string{"launch", strconv.Itoa(s.TaskCount("worker")), orAuto(o.Flavour), orAuto(o.Launcher)}
 	return Plan{Rank: append(args, o.Options...)}, nil
 }
 
 // ranks are all the workers: an MPI library counts those of one machine
 // together, whichever replica they are of, and so their GPUs.
 func (mpi) ranks(s *job.Spec) (all []job.Task) {
-	for i := range s.Replicas("worker") {
+	for i := range s.TaskCount("worker") {
 		all = append(all, job.Task{Role: "worker", Index: i})
 	}
 	return all

@@ -2,7 +2,6 @@ package rendezvous
 
 import (
 	"maps"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,13 +12,8 @@ import (
 	"muster.dev/muster/internal/problem"
 )
 
-// mxnet is MXNet's parameter server, ps-lite: a scheduler on the root port
-// counts servers and workers in and gives them ranks. It has no time limit and
-// prints nothing while somebody is missing, so all of it is checked here.
+// mxnet is MXNet's parameter server, which is ps-lite as it is.
 type mxnet struct{}
-
-// mxnetScheduler is the task that listens on the root port.
-var mxnetScheduler = job.Task{Role: "scheduler", Index: 0}
 
 // mxnetVars are the variables that tasks get.
 var mxnetVars = []string{
@@ -30,16 +24,10 @@ var mxnetVars = []string{
 // mxnetVans are the transports that builds of MXNet have.
 var mxnetVans = []string{"zmq", "p3", "ibverbs"}
 
-func (mxnet) Facts() Facts {
-	return Facts{Name: "mxnet", Success: "worker", Gathers: true, Helpers: []string{"scheduler", "server"}}
-}
+func (mxnet) Facts() Facts { return psliteFacts("mxnet") }
 
 func (f mxnet) Check(s *job.Spec) problem.List {
-	l := checkRoles(s, "scheduler", "server", "worker")
-	l = append(l, checkAtLeastOne(s, "server")...)
-	l = append(l, checkAtLeastOne(s, "worker")...)
-	l = append(l, checkOne(s, "scheduler")...)
-	l = append(l, checkProcs(s)...)
+	l := append(checkPSLite(s), checkProcs(s)...)
 	l = append(l, f.checkOptions(s.Framework)...)
 	l = append(l, checkScope(s, "MXNet cannot take a member back")...)
 	l = append(l, checkEnv(s, append(slices.Sorted(maps.Keys(f.options(s.Framework))), mxnetVars...)...)...)
@@ -76,14 +64,14 @@ func (mxnet) complete(s *job.Spec) {
 }
 
 func (mxnet) Ports(s *job.Spec, t job.Task) int {
-	if t == mxnetScheduler && s.Framework.Port != 0 {
-		return 0
+	if t == psliteScheduler {
+		return psliteRootPorts(s)
 	}
 	return 1
 }
 
 func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
-	addr, port, err := f.root(s, c)
+	root, err := rootOf(s, c)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -92,13 +80,9 @@ func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		return Plan{}, err
 	}
 	env := f.options(s.Framework)
-	env["DMLC_ROLE"] = t.Role
-	env["DMLC_PS_ROOT_URI"] = addr
-	env["DMLC_PS_ROOT_PORT"] = strconv.Itoa(port)
-	env["DMLC_NUM_SERVER"] = strconv.Itoa(s.Replicas("server"))
-	env["DMLC_NUM_WORKER"] = strconv.Itoa(s.Replicas("worker"))
-	if t == mxnetScheduler {
-		return Plan{Env: env, Joined: &engine.Probe{Listen: port}}, nil
+	root.tell(env, t, s.TaskCount("server"), s.TaskCount("worker"))
+	if t == psliteScheduler {
+		return Plan{Env: env, Joined: &engine.Probe{Listen: root.port}}, nil
 	}
 	// Ranks follow the ports, so ascending ports make the rank the index.
 	env["PORT"] = strconv.Itoa(own.Ports[0])
@@ -107,22 +91,6 @@ func (f mxnet) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 		env["DMLC_NODE_HOST"] = own.Addr
 	}
 	return Plan{Env: env, Joined: &engine.Probe{Listen: own.Ports[0]}}, nil
-}
-
-// root returns where the scheduler listens. ps-lite's scheduler binds it and
-// aborts on a name, while the others wait for it for ever.
-func (f mxnet) root(s *job.Spec, c Cluster) (addr string, port int, err error) {
-	m, err := c.member(mxnetScheduler, f.Ports(s, mxnetScheduler))
-	if err != nil {
-		return "", 0, err
-	}
-	if a, err := netip.ParseAddr(m.Addr); err != nil || !a.Is4() {
-		return "", 0, problem.New(problem.Refused, "%s is at %s, and MXNet's scheduler binds only an IPv4 address", mxnetScheduler, m.Addr)
-	}
-	if s.Framework.Port != 0 {
-		return m.Addr, s.Framework.Port, nil
-	}
-	return m.Addr, m.Ports[0], nil
 }
 
 // options returns the variables that carry the options of the job.

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"strconv"
 
-	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 )
@@ -32,41 +31,6 @@ func (c Cluster) onLoopback() bool {
 	return true
 }
 
-// first is the worker that the others dial, where there is no role for that.
-var first = job.Task{Role: "worker", Index: 0}
-
-// firstPorts is one port for the first worker, unless the job names it.
-func firstPorts(s *job.Spec, t job.Task) int {
-	if t == first && s.Framework.Port == 0 {
-		return 1
-	}
-	return 0
-}
-
-// firstAt returns where the first worker listens.
-func firstAt(s *job.Spec, c Cluster) (addr string, port int, err error) {
-	m, err := c.member(first, firstPorts(s, first))
-	if err != nil {
-		return "", 0, err
-	}
-	if s.Framework.Port != 0 {
-		return m.Addr, s.Framework.Port, nil
-	}
-	return m.Addr, m.Ports[0], nil
-}
-
-// joinedFirst is how it shows that workers have met at the first one's port. It
-// is nil for a gang of one, which may well not look for others.
-func joinedFirst(s *job.Spec, t job.Task, port int) *engine.Probe {
-	switch {
-	case s.Replicas(t.Role) == 1:
-		return nil
-	case t == first:
-		return &engine.Probe{Listen: port}
-	}
-	return &engine.Probe{Connect: port}
-}
-
 // A location is where a rank is in its group, and where its group is among the
 // groups.
 type location struct{ rank, size, group, groups int }
@@ -84,7 +48,7 @@ func locate(s *job.Spec, c Cluster, t job.Task) (at location, err error) {
 		return location{t.Index % n, n, t.Index / n, r.Replicas}, nil
 	}
 	nodes := map[string]int{}
-	for i := range s.Replicas(t.Role) {
+	for i := range s.TaskCount(t.Role) {
 		m, err := c.member(job.Task{Role: t.Role, Index: i}, 0)
 		if err != nil {
 			return at, err

@@ -10,7 +10,7 @@ import (
 type plain struct{}
 
 func (plain) Facts() Facts {
-	return Facts{Name: "plain", Success: "all", TakesBack: true}
+	return Facts{Name: "plain", Success: "all", TakesBack: true, Servers: "server", Hangs: pythonEnd}
 }
 
 func (plain) Check(s *job.Spec) problem.List {

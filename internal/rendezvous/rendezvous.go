@@ -32,7 +32,8 @@ type Framework interface {
 	Launch(*job.Spec, Cluster, job.Task) (Plan, error)
 }
 
-// Facts are what the supervisor must know of a framework.
+// Facts are what the others must know of a framework, so that its name is
+// nowhere but here.
 type Facts struct {
 	Name string
 
@@ -50,6 +51,23 @@ type Facts struct {
 	// Helpers are the roles that serve the others until these have finished:
 	// even an exit with 0 is wrong before.
 	Helpers []string
+
+	// Adds are roles of one task that a job need not name: its defaults hold
+	// for them as for the roles that it does.
+	Adds []string
+
+	// Given are the roles that have something to run where the job gives them
+	// nothing: the framework's own program, or that of the workers.
+	Given []string
+
+	// Servers is the role that the short form "servers" means.
+	Servers string
+
+	// Ranks says that the workers are ranks of MPI, which package rank starts.
+	Ranks bool
+
+	// Hangs says where a program that has raised an exception may hang.
+	Hangs string
 }
 
 // A Cluster is where the tasks of one attempt are.
@@ -97,6 +115,20 @@ func ByName(name string) (Framework, error) {
 	}
 	return nil, &problem.Error{Kind: problem.Invalid, Field: "framework", Text: text}
 }
+
+// FactsOf returns the facts of the framework called name; one that ByName does
+// not know is taken for plain.
+func FactsOf(name string) Facts {
+	f, err := ByName(name)
+	if err != nil {
+		return plain{}.Facts()
+	}
+	return f.Facts()
+}
+
+// pythonEnd is where Python programs may hang that have nothing of their own
+// to wait for at the end.
+const pythonEnd = "while Python was ending"
 
 // Infer chooses the framework of a job that names none, and says why in the
 // words of the command line; plain needs no reason.

@@ -116,11 +116,11 @@ func TestCompleteAddsTheLauncher(t *testing.T) {
 	Complete(s)
 	Complete(s)
 	r := s.Roles["launcher"]
-	if r == nil || s.Replicas("launcher") != 1 || r.Run != "" || r.Workdir != "src" || r.Env["A"] != "1" || r.Resources.GPUs != 0 {
+	if r == nil || s.TaskCount("launcher") != 1 || r.Run != "" || r.Workdir != "src" || r.Env["A"] != "1" || r.Resources.GPUs != 0 {
 		t.Errorf("the launcher is %+v", r)
 	}
-	if s.Replicas("worker") != 4 {
-		t.Errorf("there are %d ranks", s.Replicas("worker"))
+	if s.TaskCount("worker") != 4 {
+		t.Errorf("there are %d ranks", s.TaskCount("worker"))
 	}
 }
 
@@ -174,12 +174,12 @@ func TestLaunchNeedsThePlaces(t *testing.T) {
 		want    string
 	}{
 		{"mxnet without its scheduler", mx(nil), Cluster{worker(0): {"127.0.0.1", []int{1}}}, "no address is known for scheduler-0"},
-		{"mxnet without a port", mx(nil), Cluster{mxnetScheduler: {"127.0.0.1", nil}}, "scheduler-0 holds 0 of 1 ports"},
-		{"mxnet scheduler at a name", mx(nil), Cluster{mxnetScheduler: {"h1", []int{1}}}, "scheduler-0 is at h1, and MXNet's scheduler binds only an IPv4 address"},
-		{"mxnet without the task itself", mx(nil), Cluster{mxnetScheduler: {"127.0.0.1", []int{1}}}, "no address is known for worker-0"},
+		{"mxnet without a port", mx(nil), Cluster{psliteScheduler: {"127.0.0.1", nil}}, "scheduler-0 holds 0 of 1 ports"},
+		{"mxnet scheduler at a name", mx(nil), Cluster{psliteScheduler: {"h1", []int{1}}}, "scheduler-0 is at h1, and MXNet's scheduler binds only an IPv4 address"},
+		{"mxnet without the task itself", mx(nil), Cluster{psliteScheduler: {"127.0.0.1", []int{1}}}, "no address is known for worker-0"},
 		{"torch without rank 0", pt(nil), Cluster{worker(1): {"127.0.0.1", nil}}, "no address is known for worker-0"},
 		{"byteps with two workers on one machine", as("byteps", map[string]*job.Role{"scheduler": {Replicas: 1}, "server": {Replicas: 1}, "worker": {Replicas: 2}}),
-			Cluster{mxnetScheduler: {"127.0.0.1", []int{1}}, worker(0): {"127.0.0.1", []int{2}}, worker(1): {"127.0.0.1", []int{3}}},
+			Cluster{psliteScheduler: {"127.0.0.1", []int{1}}, worker(0): {"127.0.0.1", []int{2}}, worker(1): {"127.0.0.1", []int{3}}},
 			"worker-1 and worker-0 are two BytePS workers on one machine"},
 		{"tensorflow without a member", as("tensorflow", map[string]*job.Role{"worker": {Replicas: 2}}),
 			Cluster{worker(0): {"127.0.0.1", []int{2}}}, "no address is known for worker-1"},

@@ -19,16 +19,19 @@ var tensorflowRoles = []string{"chief", "worker", "ps"}
 var tensorflowVars = []string{"TF_CONFIG"}
 
 func (tensorflow) Facts() Facts {
-	return Facts{Name: "tensorflow", Success: "worker", Gathers: true, Helpers: []string{"ps"}}
+	return Facts{
+		Name: "tensorflow", Success: "worker", Gathers: true, Helpers: []string{"ps"},
+		Given: []string{"chief", "ps", "evaluator"}, Servers: "ps", Hangs: pythonEnd,
+	}
 }
 
 func (tensorflow) Check(s *job.Spec) problem.List {
 	l := checkRoles(s, "chief", "worker", "ps", "evaluator")
-	if s.Replicas("chief") == 0 {
+	if s.TaskCount("chief") == 0 {
 		l = append(l, checkAtLeastOne(s, "worker")...)
 	}
 	for _, role := range []string{"chief", "evaluator"} {
-		if n := s.Replicas(role); n > 1 {
+		if n := s.TaskCount(role); n > 1 {
 			l = append(l, invalid("roles."+role+".replicas", "must be at most 1 for tensorflow, is %d", n))
 		}
 	}
@@ -42,7 +45,7 @@ func (tensorflow) Check(s *job.Spec) problem.List {
 // there is one, finishes the job. All roles run the same script.
 func (tensorflow) complete(s *job.Spec) {
 	rename(s, "server", "ps")
-	if s.Replicas("chief") > 0 && s.Success == "" {
+	if s.TaskCount("chief") > 0 && s.Success == "" {
 		s.Success = "chief"
 	}
 	like := s.Roles["worker"]
@@ -81,7 +84,7 @@ func (f tensorflow) Launch(s *job.Spec, c Cluster, t job.Task) (Plan, error) {
 	config := tfConfig{map[string][]string{}, tfTask{t.Role, t.Index}}
 	members := 0
 	for _, role := range tensorflowRoles {
-		for i := range s.Replicas(role) {
+		for i := range s.TaskCount(role) {
 			m, err := c.member(job.Task{Role: role, Index: i}, 1)
 			if err != nil {
 				return Plan{}, err

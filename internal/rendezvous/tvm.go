@@ -29,7 +29,10 @@ var tvmRuns = map[string]string{
 }
 
 func (tvm) Facts() Facts {
-	return Facts{Name: "tvm", Success: "tuner", Gathers: true, TakesBack: true, Helpers: []string{"tracker", "server"}}
+	return Facts{
+		Name: "tvm", Success: "tuner", Gathers: true, TakesBack: true, Helpers: []string{"tracker", "server"},
+		Given: []string{"tracker", "server"}, Servers: "server", Hangs: pythonEnd,
+	}
 }
 
 func (tvm) Check(s *job.Spec) problem.List {

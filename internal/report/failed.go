@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"muster.dev/muster/internal/engine"
+	"muster.dev/muster/internal/rendezvous"
 	"muster.dev/muster/internal/run"
 	"muster.dev/muster/internal/ui"
 )
@@ -74,20 +75,9 @@ func whereAndWhen(r run.Run, f *run.Failure) string {
 	}
 	s += "."
 	if i.Raised != nil && i.Raised.Hung {
-		s += fmt.Sprintf(" It printed a traceback and then hung %s; Muster ended it after %s.", exitOf(r.Spec.Framework.Name), ui.Took(i.Raised.After))
+		s += fmt.Sprintf(" It printed a traceback and then hung %s; Muster ended it after %s.", rendezvous.FactsOf(r.Spec.Framework.Name).Hangs, ui.Took(i.Raised.After))
 	}
 	return s
-}
-
-// exitOf says where programs of a framework hang that have raised.
-func exitOf(framework string) string {
-	switch framework {
-	case "mxnet", "byteps":
-		return "in MXNet's exit barrier, as MXNet workers do"
-	case "mpi", "horovod":
-		return "while MPI was ending, as MPI ranks do"
-	}
-	return "while Python was ending"
 }
 
 // evidence is what the kernel said, where that matters.

@@ -37,7 +37,7 @@ func weight(i engine.Instance) int {
 	switch {
 	case i.Cause == engine.ByOOM:
 		return 1 // the kernel's word, even if we had asked it to end by then
-	case i.Asked && (i.Raised == nil || interrupted(i)):
+	case i.Asked && (i.Raised == nil || i.Interrupted()):
 		return 4 // it ended because we asked, be it with a crash
 	case i.State == engine.Lost:
 		return 0

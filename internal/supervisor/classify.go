@@ -33,7 +33,7 @@ func classify(i engine.Instance, codes *job.Codes) (run.Class, string) {
 	case i.Raised != nil && codes == nil:
 		return run.Permanent, "an exception in your code"
 	}
-	code := ExitCode(i)
+	code := i.ExitCode()
 	if retryable(code, codes) {
 		return run.Retryable, fmt.Sprintf("code %d usually comes from outside", code)
 	}

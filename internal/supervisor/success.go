@@ -20,7 +20,7 @@ func (s *situation) successRule() string {
 	case ruleAll, ruleAny, ruleNone:
 		return rule
 	}
-	if s.r.Spec.Replicas(rule) == 0 {
+	if s.r.Spec.TaskCount(rule) == 0 {
 		return ruleAll
 	}
 	return rule

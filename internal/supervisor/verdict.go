@@ -37,7 +37,7 @@ func stopCode(i run.Intent) int {
 	if i.Signal == "" {
 		return run.ExitStopped
 	}
-	return 128 + SignalNumber(i.Signal)
+	return 128 + engine.SignalNumber(i.Signal)
 }
 
 // failureExit is the code that commands report: the deciding task's own, or
@@ -56,7 +56,7 @@ func failureExit(f *run.Failure) run.Exit {
 	case i.Cause == engine.ByLogLimit, i.Cause == engine.ByHealth:
 		return run.Exit{Code: run.ExitLimit, By: "muster"}
 	}
-	return run.Exit{Code: max(ExitCode(*i), 1), By: "task"}
+	return run.Exit{Code: max(i.ExitCode(), 1), By: "task"}
 }
 
 // successWords says who finished and what became of the others.
@@ -68,8 +68,8 @@ func (s *situation) successWords() string {
 	n := 0
 	for _, role := range s.r.Spec.RoleNames() {
 		if s.deciding(job.Task{Role: role}) || s.finished(role) {
-			n += s.r.Spec.Replicas(role)
-			who = append(who, count(role, s.r.Spec.Replicas(role)))
+			n += s.r.Spec.TaskCount(role)
+			who = append(who, count(role, s.r.Spec.TaskCount(role)))
 		} else {
 			helpers = append(helpers, role)
 		}

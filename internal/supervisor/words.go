@@ -3,7 +3,6 @@ package supervisor
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"muster.dev/muster/internal/engine"
@@ -14,7 +13,7 @@ func Describe(i engine.Instance) string {
 	switch {
 	case i.State == engine.Lost:
 		return "was lost: " + orElse(i.Detail, "its task host is gone")
-	case i.Raised != nil && !interrupted(i) && (i.Failed() || i.Raised.Hung):
+	case i.Raised != nil && !i.Interrupted() && (i.Failed() || i.Raised.Hung):
 		return "raised " + exception(*i.Raised)
 	case i.Cause == engine.StartFailed && i.Taken != nil:
 		return fmt.Sprintf("could not be started: port %d (roles.%s.ports) is in use by %s; end that, or use port 0 and $MUSTER_PORT",
@@ -67,52 +66,16 @@ func signalWords(name string) string {
 
 // signalName is a signal as people write it; real-time signals have no name.
 func signalName(name string) string {
-	if strings.HasPrefix(name, numbered) {
+	if strings.HasPrefix(name, "signal ") {
 		return name
 	}
 	return "SIG" + name
 }
 
-// numbered begins what stands for a signal that has no name: signal 40.
-const numbered = "signal "
-
 // crash says that a signal is raised by the hardware or the kernel on behalf of
 // a broken program.
 func crash(signal string) bool {
 	return slices.Contains([]string{"SEGV", "BUS", "ILL", "FPE", "SYS"}, signal)
-}
-
-// interrupted says that a Python program told of our signal as an exception.
-func interrupted(i engine.Instance) bool {
-	return i.Asked && i.Raised != nil && i.Raised.Type == "KeyboardInterrupt"
-}
-
-// ExitCode is the instance's code as a shell gives it: 128+n for a signal.
-func ExitCode(i engine.Instance) int {
-	switch {
-	case i.Raised != nil && (i.Raised.Hung || i.Asked && i.Cause == engine.BySignal && !interrupted(i)):
-		return max(i.Code, 1) // it had failed before it was ended
-	case i.Cause == engine.BySignal, i.Cause == engine.ByOOM:
-		return 128 + SignalNumber(i.Signal)
-	}
-	return i.Code
-}
-
-// SignalNumber returns the Linux number of a signal, 9 for one not known.
-func SignalNumber(name string) int {
-	if n, ok := signals[name]; ok {
-		return n
-	}
-	if n, err := strconv.Atoi(strings.TrimPrefix(name, numbered)); err == nil && n > 0 && n < 65 {
-		return n
-	}
-	return 9
-}
-
-var signals = map[string]int{
-	"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10,
-	"SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15, "STKFLT": 16, "XCPU": 24, "XFSZ": 25, "VTALRM": 26,
-	"PROF": 27, "IO": 29, "POLL": 29, "PWR": 30, "SYS": 31,
 }
 
 func orElse(s, or string) string {

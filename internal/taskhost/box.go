@@ -4,7 +4,6 @@ package taskhost
 
 import (
 	"encoding/json"
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/taskhost/container"
@@ -153,7 +150,7 @@ func (h *host) answerDoor(l *net.UnixListener) {
 func (h *host) hear(conn *net.UnixConn) {
 	in := json.NewDecoder(conn)
 	var first container.Message
-	pid, err := peerPid(conn)
+	pid, _, err := process.Peer(conn)
 	if err != nil || in.Decode(&first) != nil {
 		_ = conn.Close()
 		return
@@ -171,21 +168,6 @@ func (h *host) hear(conn *net.UnixConn) {
 			}
 		}
 	}
-}
-
-// peerPid is who is at the other end, as this machine counts.
-func peerPid(conn *net.UnixConn) (int, error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	var gerr error
-	err = raw.Control(func(fd uintptr) { cred, gerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
-	if err := errors.Join(err, gerr); err != nil {
-		return 0, err
-	}
-	return int(cred.Pid), nil
 }
 
 func (h *host) boxOf(conn net.Conn) *task {

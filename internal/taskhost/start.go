@@ -81,7 +81,7 @@ func (r *Record) Open() *os.File {
 	if r.Boot != process.BootID() {
 		return nil
 	}
-	fd, err := unix.PidfdOpen(r.Pid, 0)
+	handle, err := process.Hold(r.Pid)
 	if err != nil {
 		return nil
 	}
@@ -89,10 +89,10 @@ func (r *Record) Open() *os.File {
 	// zombie may be a first thread whose others, and with them the tasks, still
 	// end: only the handle tells.
 	if st, err := process.ReadStat(r.Pid); err != nil || st.Start != r.Start {
-		_ = unix.Close(fd)
+		_ = handle.Close()
 		return nil
 	}
-	return os.NewFile(uintptr(fd), "pidfd")
+	return handle
 }
 
 // Encode is the record as the host is to write it: only the host knows whether

@@ -9,9 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"muster.dev/muster/internal/crash"
+	"muster.dev/muster/internal/taskhost/process"
 )
 
 // A summoner starts a new owner for a detached run whose owner has died.
@@ -85,26 +84,19 @@ func (h *host) summonIfAlone() {
 	h.summoner.summon(h.config.Own)
 }
 
-// samePeer says whether the process at the other end is of our own user.
+// samePeer refuses a process at the other end that is not of our own user. Who
+// comes another way than through a socket of this machine has proved nothing.
 func samePeer(conn net.Conn) error {
 	u, ok := conn.(*net.UnixConn)
 	if !ok {
-		return nil
+		return fmt.Errorf("%s may not own this run: it cannot be told who that is", conn.RemoteAddr())
 	}
-	raw, err := u.SyscallConn()
+	_, uid, err := process.Peer(u)
 	if err != nil {
 		return err
 	}
-	var cred *unix.Ucred
-	var gerr error
-	if err := raw.Control(func(fd uintptr) { cred, gerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
-		return err
-	}
-	if gerr != nil {
-		return gerr
-	}
-	if int(cred.Uid) != os.Getuid() && cred.Uid != 0 {
-		return fmt.Errorf("user %d may not own this run", cred.Uid)
+	if uid != os.Getuid() && uid != 0 {
+		return fmt.Errorf("user %d may not own this run", uid)
 	}
 	return nil
 }

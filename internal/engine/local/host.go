@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"muster.dev/muster/internal/crash"
 	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/problem"
@@ -148,7 +146,7 @@ func (n *node) keep(h *taskhost.Process) {
 	n.mu.Unlock()
 	go n.listen(h, h.Conn, gone)
 	go func() {
-		waitGone(h.Handle)
+		process.AwaitEnd(h.Handle)
 		n.bury(h)
 		close(gone)
 	}()
@@ -272,7 +270,7 @@ func (n *node) reach(rec *taskhost.Record) (*taskhost.Process, error) {
 		return nil, nil
 	}
 	h := &taskhost.Process{Record: *rec, Handle: handle}
-	for !isGone(handle, 0) {
+	for !process.Ended(handle, 0) {
 		var err error
 		if h.Conn, err = n.dial(rec); err == nil {
 			n.keep(h)
@@ -282,7 +280,7 @@ func (n *node) reach(rec *taskhost.Record) (*taskhost.Process, error) {
 			_ = handle.Close()
 			return nil, err
 		}
-		isGone(handle, 50*time.Millisecond) // it is starting, or ending
+		process.Ended(handle, 50*time.Millisecond) // it is starting, or ending
 	}
 	_ = handle.Close()
 	return nil, nil
@@ -393,23 +391,4 @@ func (n *node) adopted() []int {
 		}
 	}
 	return all
-}
-
-// waitGone returns when the process behind a pidfd, and all of its namespace,
-// is gone.
-func waitGone(handle *os.File) { isGone(handle, -1) }
-
-// isGone waits at most that long; a negative time means for ever.
-func isGone(handle *os.File, atMost time.Duration) bool {
-	ms := int(atMost / time.Millisecond)
-	if atMost < 0 {
-		ms = -1
-	}
-	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(handle.Fd()), Events: unix.POLLIN}}, ms)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		return err != nil || n > 0
-	}
 }

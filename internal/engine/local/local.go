@@ -30,6 +30,7 @@ type Engine struct {
 	nodes  map[string]*node
 	iso    taskhost.Isolation // what has worked; empty before the first host
 	found  func() []string    // GPUs
+	here   engine.Node
 }
 
 // Config is what an Engine needs.
@@ -54,14 +55,14 @@ func New(c Config) *Engine {
 		// Without a PID namespace, what a killed host leaves behind comes to us.
 		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
-	return &Engine{config: c, nodes: map[string]*node{}, found: sync.OnceValue(process.GPUs)}
+	return &Engine{config: c, nodes: map[string]*node{}, found: sync.OnceValue(process.GPUs), here: thisNode(c.Exe)}
 }
 
 // Capabilities implements engine.Engine.
 func (e *Engine) Capabilities() engine.Capabilities {
 	return engine.Capabilities{
-		Name: "local", HoldsPlace: true, ExactLogs: true, Silence: true, Containers: true,
-		GPUs: e.gpus(), Slots: e.config.Slots,
+		Name: "local", Silence: true, Containers: true,
+		GPUs: e.gpus(), Slots: e.config.Slots, Node: e.here,
 	}
 }
 

@@ -79,7 +79,11 @@ func (n *node) observed() (engine.Observed, error) {
 		return engine.Observed{}, n.stale
 	}
 	all := slices.SortedFunc(maps.Values(n.instances), func(a, b engine.Instance) int { return job.CompareInstances(a.Instance, b.Instance) })
-	return engine.Observed{Synced: n.synced, Instances: all, Trouble: n.trouble}, nil
+	nodes := map[string]engine.Node{}
+	for _, i := range all {
+		nodes[i.Node] = n.e.here // a machine may be renamed, and is still the only one
+	}
+	return engine.Observed{Synced: n.synced, Instances: all, Nodes: nodes, Trouble: n.trouble}, nil
 }
 
 // apply starts a host if one is needed and tells it what should be.
@@ -139,6 +143,7 @@ func (n *node) take(h *taskhost.Process, r *wire.Report) {
 	if len(r.Changed) > 0 {
 		n.stillborn = 0
 	}
+	n.learnPids(r.Changed)
 	for _, i := range r.Changed {
 		i.Pid = n.outerPid(i)
 		n.instances[i.Instance] = i

@@ -13,6 +13,7 @@ import (
 	"muster.dev/muster/internal/engine/enginetest"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/taskhost"
+	"muster.dev/muster/internal/taskhost/process"
 )
 
 // hold is what makes an engine start a host.
@@ -57,7 +58,7 @@ func TestWarmHostIsGivenUp(t *testing.T) {
 	handle := h.Record.Open()
 	n.warm.started <- h
 	cool()
-	if handle == nil || !isGone(handle, time.Minute) {
+	if handle == nil || !process.Ended(handle, time.Minute) {
 		t.Fatal("it stays")
 	}
 	_ = handle.Close()

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/rendezvous"
 )
 
 // check reports the rules that the spec breaks, where the file breaks them.
@@ -17,7 +18,7 @@ func (d *draft) check() {
 	}
 	r := d.top.r
 	before := len(r.findings)
-	for _, f := range job.Check(&d.spec) {
+	for _, f := range rendezvous.Faults(&d.spec) {
 		at := d.locate(f.Path)
 		had := &report{findings: r.findings[:before]}
 		if f.Missing == nil && had.touches(at.trail) || f.Missing != nil && d.thereAfterAll(had, f, at.trail) {

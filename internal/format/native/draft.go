@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"muster.dev/muster/internal/job"
+	"muster.dev/muster/internal/rendezvous"
 )
 
 // A draft is a job while it is being read.
@@ -54,10 +55,6 @@ func unknown(name string, known []string) string {
 // the sizes of the roles, and one more role from the framework.
 func (d *draft) buildRoles() {
 	named := d.namedRoles()
-	server := "server"
-	if d.spec.Framework.Name == "tensorflow" {
-		server = "ps"
-	}
 	if !d.affordable(named) {
 		return
 	}
@@ -69,14 +66,16 @@ func (d *draft) buildRoles() {
 		d.size("workers", "worker", d.workers)
 	}
 	if d.servers != nil {
-		d.size("servers", server, d.servers)
+		d.size("servers", rendezvous.FactsOf(d.spec.Framework.Name).Servers, d.servers)
 	}
 	if d.top.v.member("framework") == nil {
-		d.spec.Framework = job.Framework{Name: d.infer(), Inferred: true}
+		name, _ := rendezvous.Infer(d.spec.TaskCount("server"), d.spec.TaskCount("worker"))
+		d.spec.Framework = job.Framework{Name: name, Inferred: true}
 	}
-	f := d.spec.Framework.Name
-	if (f == "mxnet" || f == "byteps") && d.spec.Roles["scheduler"] == nil {
-		d.addRole("scheduler", nil).Replicas = 1
+	for _, name := range rendezvous.FactsOf(d.spec.Framework.Name).Adds {
+		if d.spec.Roles[name] == nil {
+			d.addRole(name, nil).Replicas = 1
+		}
 	}
 }
 
@@ -175,15 +174,4 @@ func (d *draft) size(field, role string, n *int) {
 	if d.roles == nil {
 		d.elsewhere["roles"] = short
 	}
-}
-
-// infer chooses the framework of a job that names none.
-func (d *draft) infer() string {
-	switch {
-	case d.spec.Replicas("server") > 0:
-		return "mxnet"
-	case d.spec.Replicas("worker") > 1:
-		return "torch"
-	}
-	return "plain"
 }

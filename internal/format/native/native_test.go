@@ -14,6 +14,7 @@ import (
 
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rendezvous"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -242,7 +243,7 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case err == nil:
 			roundTrip(t, spec)
-			if faults := job.Check(spec); len(faults) > 0 {
+			if faults := rendezvous.Faults(spec); len(faults) > 0 {
 				t.Errorf("accepted with %v", faults)
 			}
 		case !errors.As(err, &list) || len(list) == 0 || len(list) > maxProblems+1:

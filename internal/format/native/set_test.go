@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/internal/rendezvous"
 )
 
 const setFile = `
@@ -139,7 +139,7 @@ func FuzzSet(f *testing.F) {
 			t.Error("neither a job nor a group nor a problem")
 		case err == nil && spec != nil:
 			roundTrip(t, spec)
-			if faults := job.Check(spec); len(faults) > 0 {
+			if faults := rendezvous.Faults(spec); len(faults) > 0 {
 				t.Errorf("accepted with %v", faults)
 			}
 		case err != nil && (!errors.As(err, &list) || len(list) == 0):

@@ -11,12 +11,12 @@ import (
 )
 
 // The log is moved into the file when it has this many bytes. The first process
-// to open the file reads the whole log, at about 3 µs a page, so it must stay
+// to open the file reads the whole log, at about 1 ms a MB, so it must stay
 // short. But moving it waits for the disk several times: so who only looks or
 // deletes does it soon, and a run only if nobody has looked for a hundred runs.
 const (
-	longForLookers = 200 * 4096
-	longForRuns    = 2000 * 4096
+	longForLookers = 1 << 20
+	longForRuns    = 4 << 20
 )
 
 // settle does what is due after a commit. In log mode SQLite itself waits for

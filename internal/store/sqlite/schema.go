@@ -92,6 +92,11 @@ func (s *Store) setJournal(ctx context.Context, mode string) error {
 }
 
 func (s *Store) create(ctx context.Context, kind Kind, muster string) error {
+	// A change of a run takes few small pages where it takes as many large ones,
+	// and the log, which every command reads, stays a third as long.
+	if _, err := s.db.ExecContext(ctx, "PRAGMA page_size=1024"); err != nil {
+		return err
+	}
 	if kind == Local {
 		if err := s.setJournal(ctx, "WAL"); err != nil {
 			return err

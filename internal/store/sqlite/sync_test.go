@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -151,6 +152,7 @@ func TestFsyncsOfManyRuns(t *testing.T) {
 	looks := int64(0)
 	for n := range 60 {
 		r := storetest.Sample(n, "a")
+		r.Notes = []string{strings.Repeat("x", 4000)}
 		got := cost(func() error {
 			err := anew(func(s *Store) error { return s.Create(t.Context(), r) })
 			return errors.Join(err, anew(func(s *Store) error {

@@ -1,6 +1,4 @@
-//go:build linux
-
-package control
+package launch
 
 import (
 	"cmp"
@@ -103,7 +101,7 @@ func healthFaults(s *job.Spec) (l problem.List) {
 			_, e := probeURL(r.Health.HTTP, r.Ports)
 			add("health.http", e)
 		}
-		if r.Image != nil && r.Health.Command == nil && containerOf(r).Network != "host" {
+		if r.Image != nil && r.Health.Command == nil && r.ContainerOr().Network != "host" {
 			add("health", problem.New(problem.Refused, "a container with a network of its own cannot be reached from here").WithHint("network: host"))
 		}
 	}

@@ -1,6 +1,4 @@
-//go:build linux
-
-package control
+package launch
 
 import (
 	"reflect"

@@ -1,6 +1,4 @@
-//go:build linux
-
-package control
+package launch
 
 import (
 	"slices"
@@ -44,20 +42,13 @@ func setUp(to *engine.Launch, s *job.Spec, t job.Task) {
 	to.Argv = append([]string{"/bin/sh", "-c", setupFirst, "setup", role.Setup}, argv...)
 }
 
-// afterSetup is the command that a launch becomes once it is set up.
-func afterSetup(argv []string) []string {
-	if len(argv) > 5 && argv[2] == setupFirst {
-		return argv[5:]
-	}
-	return argv
-}
-
-// setupOf is the script that comes before a launch's command.
-func setupOf(l *engine.Launch) string {
+// Parts are the script that comes before a launch's command, "" for none, and
+// the command.
+func Parts(l *engine.Launch) (setup string, command []string) {
 	if len(l.Argv) > 5 && l.Argv[2] == setupFirst {
-		return l.Argv[4]
+		return l.Argv[4], l.Argv[5:]
 	}
-	return ""
+	return "", l.Argv
 }
 
 // setupFaults lists the setups after which nobody knows what to run.
@@ -67,7 +58,7 @@ func setupFaults(s *job.Spec) (l problem.List) {
 		if r.Setup == "" {
 			continue
 		}
-		if r.Image != nil && r.Run == "" && r.Command == nil && len(containerOf(r).Entrypoint) == 0 {
+		if r.Image != nil && r.Run == "" && r.Command == nil && len(r.ContainerOr().Entrypoint) == 0 {
 			l = append(l, &problem.Error{
 				Kind: problem.Refused, Field: at + "setup", Text: "needs to know what runs after it, and that is the image's own", Hint: "name it with run, command or container.entrypoint",
 			})

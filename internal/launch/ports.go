@@ -1,27 +1,11 @@
-//go:build linux
-
-package control
+package launch
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 )
-
-// portEnv tells a task which ports are its own.
-func portEnv(listen []int) map[string]string {
-	if len(listen) == 0 {
-		return nil
-	}
-	words := make([]string, len(listen))
-	for i, p := range listen {
-		words[i] = strconv.Itoa(p)
-	}
-	return map[string]string{"MUSTER_PORT": words[0], "MUSTER_PORTS": strings.Join(words, ",")}
-}
 
 // portFaults lists the ports that tasks cannot have: all of them are on one
 // machine, where a number is there once.
@@ -35,13 +19,13 @@ func portFaults(s *job.Spec) (l problem.List) {
 		for n, port := range r.Ports {
 			const free = "use 0 and $MUSTER_PORT"
 			switch {
-			case r.Image != nil && containerOf(r).Network != "host":
+			case r.Image != nil && r.ContainerOr().Network != "host":
 				refuse(n, "a container with a network of its own cannot be reached at a port of this machine", "network: host")
 			case port == 0:
 			case first[port] != "":
 				refuse(n, fmt.Sprintf("role %s has port %d already, and it is there once on this machine", first[port], port), free)
-			case s.Replicas(name) > 1:
-				refuse(n, fmt.Sprintf("%d tasks cannot all have port %d of this machine", s.Replicas(name), port), free)
+			case s.TaskCount(name) > 1:
+				refuse(n, fmt.Sprintf("%d tasks cannot all have port %d of this machine", s.TaskCount(name), port), free)
 			}
 			if port != 0 {
 				first[port] = name

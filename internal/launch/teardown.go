@@ -1,6 +1,4 @@
-//go:build linux
-
-package control
+package launch
 
 import (
 	"time"
@@ -15,16 +13,16 @@ const leastTeardown = 5 * time.Second
 
 // teardownOf is what comes after the last process of a task's replica. With an
 // image every process has a container of its own, and with it a teardown.
-func (l *launcher) teardownOf(s *job.Spec, t job.Task) *engine.Teardown {
-	role := s.Roles[t.Role]
+func teardownOf(s *job.Spec, at Start) *engine.Teardown {
+	role := s.Roles[at.Task.Role]
 	if role.Teardown == "" {
 		return nil
 	}
-	d := &engine.Teardown{Limit: max(s.Stop.GraceOr(), leastTeardown), Argv: []string{l.shell, "-e", "-c", role.Teardown}}
+	d := &engine.Teardown{Limit: max(s.Stop.GraceOr(), leastTeardown), Argv: []string{at.Node.Shell, "-e", "-c", role.Teardown}}
 	if role.Image != nil {
 		d.Argv = []string{"/bin/sh", "-c", shellInImage, role.Teardown}
 	} else {
-		d.Replica = s.ReplicaOf(t)
+		d.Replica = s.ReplicaOf(at.Task)
 	}
 	return d
 }

@@ -1,6 +1,4 @@
-//go:build linux
-
-package control
+package launch
 
 import (
 	"slices"
@@ -33,10 +31,15 @@ func TestSetUp(t *testing.T) {
 		if !slices.Equal(l.Argv, c.want) || l.Container != nil && (l.Container.Keep || len(l.Container.Entrypoint) > 0) {
 			t.Errorf("%s: %q %+v, want %q", c.name, l.Argv, l.Container, c.want)
 		}
-		if got := afterSetup(l.Argv); !slices.Equal(got, c.want[len(c.want)-len(got):]) || slices.Contains(got, setupFirst) || len(got) == 0 {
+		if _, got := Parts(&l); !slices.Equal(got, c.want[len(c.want)-len(got):]) || slices.Contains(got, setupFirst) || len(got) == 0 {
 			t.Errorf("%s: after its setup it becomes %q", c.name, got)
 		}
 	}
+}
+
+func setupIn(l *engine.Launch) string {
+	setup, _ := Parts(l)
+	return setup
 }
 
 // TestSetUpOnce: the first process of a replica does it for the others, unless
@@ -48,16 +51,16 @@ func TestSetUpOnce(t *testing.T) {
 		l := engine.Launch{Argv: []string{"a"}}
 		setUp(&l, spec, task)
 		switch {
-		case index == first && (l.After != nil || setupOf(&l) != "x"):
+		case index == first && (l.After != nil || setupIn(&l) != "x"):
 			t.Errorf("%s does not do it: %+v", task, l)
-		case index != first && (l.After == nil || l.After.Index != first || setupOf(&l) != ""):
+		case index != first && (l.After == nil || l.After.Index != first || setupIn(&l) != ""):
 			t.Errorf("%s does not wait for worker-%d: %+v", task, first, l)
 		}
 	}
 	spec.Roles["worker"].Image = &job.Image{Name: "train:1"}
 	l := engine.Launch{Argv: []string{"a"}, Container: &engine.Container{}}
 	setUp(&l, spec, job.Task{Role: "worker", Index: 1})
-	if l.After != nil || setupOf(&l) != "x" {
+	if l.After != nil || setupIn(&l) != "x" {
 		t.Errorf("a container is not set up: %+v", l)
 	}
 }

@@ -1,0 +1,23 @@
+package cli
+
+import "muster.dev/muster/internal/run"
+
+// A document is a run as programs read it: what the store keeps, without the
+// supervisor's memory, and with times that need no explanation.
+type document struct {
+	run.Run
+	Took float64 `json:"took,omitempty"` // in seconds
+
+	Progress *struct{} `json:"progress,omitempty"` // takes the place of the run's own, and is never there
+	Machine  *struct{} `json:"machine,omitempty"`
+}
+
+func documentOf(r run.Run) document { return document{Run: r, Took: r.Took.Seconds()} }
+
+func documentsOf(runs []run.Run) []document {
+	list := make([]document, len(runs))
+	for i, r := range runs {
+		list[i] = documentOf(r)
+	}
+	return list
+}
