@@ -157,7 +157,11 @@ func (v *view) block(r run.Run) []string {
 		lines = append(lines, roleLine(role, of, r.Spec.TaskCount(role), v.age(r)))
 	}
 	if r.Reason != "" {
-		lines = append(lines, v.style.Yellow(string(r.Phase)+": "+r.Reason+resumeWords(r)))
+		narrower := v.style
+		narrower.Width-- // the last column of status lines stays free
+		for _, part := range fitted(narrower, string(r.Phase)+": "+r.Reason+resumeWords(r)) {
+			lines = append(lines, v.style.Yellow(part))
+		}
 	}
 	return lines
 }

@@ -73,3 +73,12 @@ func TestNarrowPs(t *testing.T) {
 		})
 	}
 }
+
+func TestNarrowSuspended(t *testing.T) {
+	t.Parallel()
+	term := onTerminalOf(t, 40, nil, "muster", "run", "--name", "held", "--set", "suspend=true", "--", "true")
+	term.await("Suspended: suspended by its job file;\n  muster resume held-")
+	term.press("\x03")
+	term.ended(130)
+	notBroken(t, term)
+}
