@@ -108,8 +108,11 @@ func jobFact(r run.Run) (label, line string) {
 	if r.Phase == run.Starting || r.Phase == run.Restarting || r.Phase == run.Ending {
 		line += " (" + strings.ToLower(string(r.Phase)) + ")"
 	}
-	if r.Reason != "" {
+	switch {
+	case r.Reason != "":
 		line += ": " + brief(r.Reason)
+	case r.Phase == run.Pending:
+		line += ": is about to start"
 	}
 	switch {
 	case r.Skipped():

@@ -50,10 +50,10 @@ func TestGroup(t *testing.T) {
 		{"success", []run.Run{data, inGroup("fit", run.Succeeded, 2, "")}, "group g-aaaa Succeeded: all 2 jobs succeeded", Good, "", []Fact{
 			{Label: "succeeded", Lines: []string{"data and fit"}},
 		}},
-		{"under way", []run.Run{data, inGroup("fit", run.Restarting, 0, "worker-0 failed"), inGroup("eval", run.Running, 0, ""), late},
-			"group g-aaaa is under way: 1 of 4 jobs have ended", Good, "", []Fact{
+		{"under way", []run.Run{data, inGroup("fit", run.Restarting, 0, "worker-0 failed"), inGroup("eval", run.Running, 0, ""), late, inGroup("next", run.Pending, 0, "")},
+			"group g-aaaa is under way: 1 of 5 jobs have ended", Good, "", []Fact{
 				{Label: "running", Lines: []string{"fit (restarting): worker-0 failed", "eval"}},
-				{Label: "waiting", Lines: []string{"late: needs fit"}},
+				{Label: "waiting", Lines: []string{"late: needs fit", "next: is about to start"}},
 				{Label: "succeeded", Lines: []string{"data"}},
 			}},
 		{"under way after a failure", []run.Run{fit, inGroup("eval", run.Suspended, 0, "suspended by its job file")},
