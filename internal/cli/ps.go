@@ -54,7 +54,7 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 	}
 	sweep(ctx, svc)
 	table := func(runs []run.Run) string {
-		return ui.Detect(a.stdout, a.env).Table(psRows(runs, o.format == "wide", time.Now()))
+		return a.psTable(runs, o.format == "wide")
 	}
 	if o.watch {
 		return a.watch(ctx, func() ([]run.Run, bool, error) {
@@ -66,12 +66,8 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, r := range runs {
-		names = append(names, r.ID)
-	}
 	if o.format != "" && o.format != "wide" {
-		return a.print(o.format, documentsOf(runs), names...)
+		return a.print(o.format, documentsOf(runs), idsOf(runs)...)
 	}
 	if len(runs) == 0 {
 		fmt.Fprintln(a.stderr, noRuns(o))
@@ -128,6 +124,16 @@ func stillActive(active, last []run.Run) []run.Run {
 func lastEnded(runs []run.Run) []run.Run {
 	ended := slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return !r.Done() })
 	return ended[:min(recent, len(ended))]
+}
+
+// psTable is a table of runs. Who asks for a wide one has room for it.
+func (a *app) psTable(runs []run.Run, wide bool) string {
+	st := ui.Detect(a.stdout, a.env)
+	rows := psRows(runs, wide, time.Now())
+	if !wide {
+		rows = st.Narrow(rows, "WHERE", "ATTEMPT", "AGE", "TASKS", "TOOK")
+	}
+	return st.Table(rows)
 }
 
 func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
