@@ -136,6 +136,10 @@ func (a *app) psTable(runs []run.Run, wide bool) string {
 	return st.Table(rows)
 }
 
+// reasonWidth is how much of a reason a list shows where the line has no end: an
+// exception may have written a page.
+const reasonWidth = 100
+
 func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 	head := []string{"RUN", "STATUS", "TASKS", "ATTEMPT", "AGE", "TOOK", "WHERE", "REASON"}
 	if wide {
@@ -147,7 +151,11 @@ func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 		if wide {
 			row = append(row, dash(r.Origin.Node), r.Spec.Framework.Name, gpuWord(gpusOf(r)), codeOf(r), exitWord(r), dash(r.Origin.File))
 		}
-		rows = append(rows, append(row, reason(r)))
+		why := reason(r)
+		if !wide {
+			why = ui.Cut(why, reasonWidth, "...")
+		}
+		rows = append(rows, append(row, why))
 	}
 	return rows
 }
