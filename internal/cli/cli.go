@@ -64,7 +64,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError(c, "%s", flagWords(c, err)) })
 	root.AddGroup(&cobra.Group{ID: "run", Title: "Run:"}, &cobra.Group{ID: "look", Title: "Look:"},
 		&cobra.Group{ID: "write", Title: "Write job files:"}, &cobra.Group{ID: "other", Title: "Other:"})
-	root.SetHelpCommandGroupID("other")
+	root.SetHelpCommand(newHelpCommand(root))
 	for group, list := range map[string][]*cobra.Command{
 		"run":   {newRunCommand(a), newAttachCommand(a), newWaitCommand(a), newStopCommand(a), newSuspendCommand(a), newResumeCommand(a), newResizeCommand(a), newRerunCommand(a), newRmCommand(a)},
 		"look":  {newPsCommand(a), newGetCommand(a), newLogsCommand(a), newWhyCommand(a), newFilesCommand(a), newCpCommand(a)},
@@ -152,7 +152,7 @@ func (a *app) printError(err error) {
 func printProblems(w io.Writer, list problem.List) {
 	width := 0
 	for _, p := range list {
-		width = max(width, len(p.Where))
+		width = max(width, ui.Width(p.Where))
 	}
 	for _, p := range list {
 		line := p.Text
@@ -160,7 +160,7 @@ func printProblems(w io.Writer, list problem.List) {
 			line = p.Field + "   " + line
 		}
 		if p.Where != "" {
-			line = fmt.Sprintf("%-*s  %s", width, p.Where, line)
+			line = ui.Pad(p.Where, width) + "  " + line
 		}
 		if p.Cause != nil {
 			line += ": " + p.Cause.Error()

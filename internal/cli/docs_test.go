@@ -35,7 +35,7 @@ func commandsDoc(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\n<!-- Made from the commands by make generate: change them, not this. -->\n\n" + root.Long + "\n\n" +
 		"RUN is a run's id, or a job's name for its newest run; where it may be left out, the newest of all is meant.\n" +
-		"The commands attach, wait, stop, suspend, resume and rm also take a group's id or name.\n" +
+		"The commands get, logs, why, attach, wait, stop, suspend, resume and rm also take a group's id or name.\n" +
 		"Commands that stand for a run (run, rerun, wait, attach) exit with its code; the others with 0, with 1 after an\n" +
 		"error, with 2 when they are used wrongly or a job file is wrong, and with 3 when there is no such run.\n")
 	for _, g := range root.Groups() {

@@ -6,13 +6,15 @@ import "muster.dev/muster/internal/run"
 // supervisor's memory, and with times that need no explanation.
 type document struct {
 	run.Run
-	Took float64 `json:"took,omitempty"` // in seconds
+	Seconds float64 `json:"took_seconds,omitempty"`
 
-	Progress *struct{} `json:"progress,omitempty"` // takes the place of the run's own, and is never there
+	// These take the places of the run's own, and are never there.
+	Took     *struct{} `json:"took,omitempty"`
+	Progress *struct{} `json:"progress,omitempty"`
 	Machine  *struct{} `json:"machine,omitempty"`
 }
 
-func documentOf(r run.Run) document { return document{Run: r, Took: r.Took.Seconds()} }
+func documentOf(r run.Run) document { return document{Run: r, Seconds: r.Took.Seconds()} }
 
 func documentsOf(runs []run.Run) []document {
 	list := make([]document, len(runs))

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,12 +17,13 @@ import (
 // roleEnvironments resolves what a job file leaves to the submitting machine:
 // variables passed on by name, and files of variables. Their values may be
 // secret, so they go beside the spec, never into it.
-func roleEnvironments(s *run.Submission) error {
-	for name, r := range s.Spec.Roles {
+func roleEnvironments(s *run.Submission) (wrong []misfit) {
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Roles)) {
+		r := s.Spec.Roles[name]
 		if r.EnvFile != "" {
 			values, err := readEnvFile(r.EnvFile)
 			if err != nil {
-				return err
+				wrong = append(wrong, misfit{[]string{"roles", name, "env_file"}, err})
 			}
 			for k, v := range values {
 				if _, written := r.Env[k]; !written { // env wins over env_file
@@ -32,12 +34,14 @@ func roleEnvironments(s *run.Submission) error {
 		for _, k := range r.EnvFrom {
 			v, ok := os.LookupEnv(k)
 			if !ok {
-				return &problem.Error{Kind: problem.Invalid, Field: "roles." + name + ".env." + k, Text: "is taken from your environment, which does not have it", Hint: "export " + k}
+				e := &problem.Error{Text: "is taken from your environment, which does not have it", Hint: "export " + k}
+				wrong = append(wrong, misfit{[]string{"roles", name, "env", k}, e})
+				continue
 			}
 			setPrivate(s, name, k, v)
 		}
 	}
-	return nil
+	return wrong
 }
 
 // setPrivate gives a role a variable whose value stays out of the record.
@@ -90,20 +94,20 @@ func forget(s *run.Submission, role, k string) {
 }
 
 // readEnvFile reads lines of K=V; # begins a comment line.
-func readEnvFile(path string) (map[string]string, error) {
+func readEnvFile(path string) (map[string]string, *problem.Error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, problem.Wrap(problem.Invalid, err, "read env_file")
+		return nil, &problem.Error{Text: err.Error()}
 	}
 	defer f.Close()
 	data, err := readAtMost(f, maxJobFile)
 	if err != nil {
-		return nil, problem.Wrap(problem.Invalid, err, "read env_file %s", path)
+		return nil, &problem.Error{Text: path + ": " + err.Error()}
 	}
 	return parseEnv(path, data)
 }
 
-func parseEnv(path string, data []byte) (map[string]string, error) {
+func parseEnv(path string, data []byte) (map[string]string, *problem.Error) {
 	values := map[string]string{}
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, maxJobFile+1)

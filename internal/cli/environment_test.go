@@ -58,7 +58,7 @@ func TestRoleEnvironments(t *testing.T) {
 		"worker": {EnvFile: filepath.Join(dir, "vars"), Env: map[string]string{"LR": "2"}, EnvFrom: []string{"TOKEN"}},
 		"server": {},
 	}}}
-	if err := roleEnvironments(&s); err != nil {
+	if err := lookUp(&s, nil); err != nil {
 		t.Fatal(err)
 	}
 	// What the job file writes wins over its env_file, and stays where it is.
@@ -71,11 +71,11 @@ func TestRoleEnvironments(t *testing.T) {
 	}
 
 	s.Spec.Roles["server"].EnvFrom = []string{"NOWHERE"}
-	if err := roleEnvironments(&s); err == nil || !strings.Contains(err.Error(), "roles.server.env.NOWHERE") {
+	if err := lookUp(&s, nil); err == nil || !strings.Contains(err.Error(), "roles.server.env.NOWHERE") {
 		t.Errorf("a variable that is not there: %v", err)
 	}
 	s.Spec.Roles["server"] = &job.Role{EnvFile: "none"}
-	if err := roleEnvironments(&s); err == nil || !strings.Contains(err.Error(), "none") {
+	if err := lookUp(&s, nil); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

@@ -45,15 +45,22 @@ func unknownCommand(root *cobra.Command, err error) error {
 	if _, serr := fmt.Sscanf(err.Error(), "unknown command %q", &word); serr != nil {
 		return err
 	}
-	var names []string
+	return noCommand(root, word)
+}
+
+func noCommand(root *cobra.Command, word string) error {
+	text := fmt.Sprintf("there is no command %q", word)
+	if near := problem.Nearest(word, commandNames(root)); near != "" {
+		text += fmt.Sprintf("; did you mean %s?", near)
+	}
+	return usageError(root, "%s", text)
+}
+
+func commandNames(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
 	}
-	text := fmt.Sprintf("there is no command %q", word)
-	if near := problem.Nearest(word, names); near != "" {
-		text += fmt.Sprintf("; did you mean %s?", near)
-	}
-	return usageError(root, "%s", text)
+	return names
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -20,6 +21,8 @@ type groupFile struct {
 	group *job.Group
 	path  string
 	base  string
+
+	locate func(inGroup string) locator
 }
 
 func (g *groupFile) Error() string {
@@ -69,17 +72,26 @@ func groupSubmission(o runOptions, f *groupFile) (run.GroupSubmission, error) {
 	if err != nil {
 		return g, err
 	}
-	for name, spec := range f.group.Jobs {
+	var wrong problem.List
+	for _, name := range slices.Sorted(maps.Keys(f.group.Jobs)) {
 		s := run.Submission{Env: os.Environ(), Origin: run.Origin{Dir: cwd}}
-		if err := submitFrom(&s, spec, f.path, f.base); err != nil {
-			return g, err
+		err := submitFrom(&s, f.group.Jobs[name], f.path, f.base, f.locate(name))
+		var list problem.List
+		if errors.As(err, &list) {
+			for _, e := range list {
+				wrong = addOnce(wrong, e)
+			}
+			continue
 		}
-		if err := override(&s, o); err != nil {
+		if err == nil {
+			err = override(&s, o)
+		}
+		if err != nil {
 			return g, err
 		}
 		g.Jobs[name] = s
 	}
-	return g, nil
+	return g, wrong.Err()
 }
 
 // A groupSession shows the runs of a group while they go on.
@@ -102,7 +114,7 @@ func newGroupSession(a *app, svc run.Service, runs []run.Run) *groupSession {
 }
 
 func (s *groupSession) say(format string, args ...any) {
-	_ = s.screen.Print(ui.Err, "", []byte(clean("muster: "+fmt.Sprintf(format, args...))))
+	printFitted(s.screen, "muster: "+fmt.Sprintf(format, args...))
 }
 
 // groupLine is the first line of a group: what will run, and from which code.
@@ -128,12 +140,7 @@ func (s *groupSession) follow(ctx context.Context, signals chan os.Signal) error
 	id := s.runs[0].Group.ID
 	s.say("%s", groupLine(s.runs))
 	go s.heedSignals(ctx, cancel, signals)
-	var names []string
-	for _, r := range s.runs {
-		for _, t := range r.Spec.Tasks() {
-			names = append(names, r.Group.Job+"/"+t.String())
-		}
-	}
+	names := groupTasks(s.runs)
 	errs := make([]error, len(s.runs))
 	var wg sync.WaitGroup
 	for n := range s.runs {
@@ -167,7 +174,7 @@ func (s *groupSession) followJob(ctx context.Context, n int, names []string) err
 		s.mu.Lock()
 		s.runs[n] = now
 		s.mu.Unlock()
-		if line := jobLine(now); line != said && line != "" {
+		if line := jobLine(now); line != said && line != "" && !now.Done() {
 			said = line
 			s.say("%s", line)
 		}
@@ -180,7 +187,18 @@ func (s *groupSession) followJob(ctx context.Context, n int, names []string) err
 		err = lerr
 	}
 	out.flush()
+	if err == nil { // its end comes after its last words, also where these go elsewhere
+		_ = s.screen.Flush()
+		s.say("%s", jobLine(s.seen(n)))
+	}
 	return err
+}
+
+// seen is a run as it was last seen.
+func (s *groupSession) seen(n int) run.Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[n]
 }
 
 // jobLine is how a job of a group stands, "" while there is nothing to tell.
@@ -191,7 +209,7 @@ func jobLine(r run.Run) string {
 	case r.Done() && !r.Skipped() && r.Reason == "":
 		return fmt.Sprintf("%s %s in %s", r.Group.Job, status(r), ui.Took(r.Took))
 	case r.Reason != "":
-		return fmt.Sprintf("%s %s: %s", r.Group.Job, status(r), r.Reason)
+		return fmt.Sprintf("%s %s: %s%s", r.Group.Job, status(r), r.Reason, resumeWords(r))
 	}
 	return fmt.Sprintf("%s %s, attempt %d", r.Group.Job, status(r), r.Attempt)
 }

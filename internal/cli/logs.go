@@ -29,7 +29,8 @@ func newLogsCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "logs [RUN]", Short: "Show what a run's tasks have written", Args: cobra.MaximumNArgs(1),
 		Long: "Logs shows what tasks have written, of the newest attempt unless --attempt says otherwise:\n" +
-			"stdout on stdout behind |, stderr on stderr behind !.",
+			"stdout on stdout behind |, stderr on stderr behind !. Of a group it shows one job after the\n" +
+			"other, with -f all as it comes.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.parse(c); err != nil {
 				return err
@@ -71,33 +72,43 @@ func (o *logsOptions) parse(c *cobra.Command) error {
 }
 
 func runLogs(ctx context.Context, a *app, o logsOptions, args []string) error {
-	svc, r, err := a.find(ctx, args)
+	svc, runs, err := a.findAll(ctx, args)
 	if err != nil {
 		return err
 	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if isGroup(runs, args) {
+		err = showGroupLogs(ctx, a, svc, runs, o)
+	} else {
+		err = showRunLogs(ctx, a, svc, runs[0], o)
+	}
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, context.Canceled) {
+		return nil // whoever read it has had enough
+	}
+	return err
+}
+
+func showRunLogs(ctx context.Context, a *app, svc run.Service, r run.Run, o logsOptions) error {
 	if o.q.Attempt > r.Attempt {
 		return problem.New(problem.NotFound, "%s has had %s; there is no attempt %d", r.ID, counted(r.Attempt, "attempt"), o.q.Attempt)
 	}
 	if o.q.Attempt == 0 && r.Attempt > 1 {
 		fmt.Fprintf(a.stderr, "muster: %s is in attempt %d; --attempt shows an earlier one\n", r.ID, r.Attempt)
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if o.q.Raw {
-		err = svc.Logs(ctx, r.ID, o.q, func(c run.LogChunk) error {
-			to := a.stdout
-			if c.Stream == engine.Stderr {
-				to = a.stderr
-			}
-			_, err := to.Write(c.Data)
-			return err
-		})
-	} else {
-		err = showLogs(ctx, a, svc, r, o)
+		return svc.Logs(ctx, r.ID, o.q, a.takeRaw)
 	}
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, context.Canceled) {
-		return nil // whoever read it has had enough
+	return showLogs(ctx, a, svc, r, o)
+}
+
+// takeRaw passes output on as it is.
+func (a *app) takeRaw(c run.LogChunk) error {
+	to := a.stdout
+	if c.Stream == engine.Stderr {
+		to = a.stderr
 	}
+	_, err := to.Write(c.Data)
 	return err
 }
 
@@ -107,17 +118,20 @@ func showLogs(ctx context.Context, a *app, svc run.Service, r run.Run, o logsOpt
 	out.stamps = o.timestamps
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() {
-		select {
-		case <-screen.Gone(ui.Out):
-			cancel() // nobody reads any more
-		case <-ctx.Done():
-		}
-	}()
+	go cancelWhenGone(ctx, cancel, screen)
 	err := svc.Logs(ctx, r.ID, o.q, out.take)
 	out.flush()
 	if cerr := screen.Close(); err == nil {
 		err = cerr
 	}
 	return err
+}
+
+// cancelWhenGone ends what is shown to nobody any more.
+func cancelWhenGone(ctx context.Context, cancel func(), screen *ui.Screen) {
+	select {
+	case <-screen.Gone(ui.Out):
+		cancel()
+	case <-ctx.Done():
+	}
 }

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"muster.dev/muster/internal/job"
@@ -74,13 +76,16 @@ func atHome(path string) (string, error) {
 
 // readSecrets reads the values of a job's secrets on this machine. They go
 // beside the spec, never into it.
-func readSecrets(s *run.Submission) error {
-	var list problem.List
-	for name, secret := range s.Spec.Secrets {
+func readSecrets(s *run.Submission) (wrong []misfit) {
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Secrets)) {
+		secret := s.Spec.Secrets[name]
 		value, e := secretValue(secret)
 		if e != nil {
-			e.Kind, e.Field = problem.Invalid, "secrets."+name+e.Field
-			list = append(list, e)
+			from := "env"
+			if secret.Env == "" {
+				from = "file"
+			}
+			wrong = append(wrong, misfit{[]string{"secrets", name, from}, e})
 			continue
 		}
 		if s.Secrets == nil {
@@ -88,7 +93,7 @@ func readSecrets(s *run.Submission) error {
 		}
 		s.Secrets[name] = value
 	}
-	return list.Err()
+	return wrong
 }
 
 func secretValue(secret job.Secret) ([]byte, *problem.Error) {
@@ -96,7 +101,7 @@ func secretValue(secret job.Secret) ([]byte, *problem.Error) {
 	case secret.Env != "":
 		v, ok := os.LookupEnv(secret.Env)
 		if !ok {
-			return nil, &problem.Error{Field: ".env", Text: "your environment has no " + secret.Env, Hint: "export " + secret.Env}
+			return nil, &problem.Error{Text: "your environment has no " + secret.Env, Hint: "export " + secret.Env}
 		}
 		return []byte(v), nil
 	case secret.File != "":
@@ -108,12 +113,12 @@ func secretValue(secret job.Secret) ([]byte, *problem.Error) {
 func secretFile(secret job.Secret) ([]byte, *problem.Error) {
 	f, err := os.Open(secret.File)
 	if err != nil {
-		return nil, &problem.Error{Field: ".file", Text: err.Error()}
+		return nil, &problem.Error{Text: err.Error()}
 	}
 	defer f.Close()
 	data, err := readAtMost(f, maxJobFile)
 	if err != nil {
-		return nil, &problem.Error{Field: ".file", Text: secret.File + ": " + err.Error()}
+		return nil, &problem.Error{Text: secret.File + ": " + err.Error()}
 	}
 	if secret.As != "" {
 		return data, nil
@@ -122,7 +127,7 @@ func secretFile(secret job.Secret) ([]byte, *problem.Error) {
 	// have what no variable can have.
 	data = bytes.TrimSuffix(bytes.TrimSuffix(data, []byte("\n")), []byte("\r"))
 	if bytes.IndexByte(data, 0) >= 0 {
-		return nil, &problem.Error{Field: ".file", Text: secret.File + " has a NUL character, which no variable can have", Hint: "as: NAME makes it a file in the task"}
+		return nil, &problem.Error{Text: secret.File + " has a NUL character, which no variable can have", Hint: "as: NAME makes it a file in the task"}
 	}
 	return data, nil
 }

@@ -15,6 +15,7 @@ import (
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/ui"
 )
 
 func newPlanCommand(a *app) *cobra.Command {
@@ -147,6 +148,9 @@ func drawPlan(p run.Plan, needs map[string]string) string {
 	fact("secrets", secretWords(s)...)
 	fact("limits", limitWords(s.Limits))
 	fact("restart", restartWords(s.Restart))
+	if len(p.Adds) > 0 {
+		fact("besides", "every task finds "+ui.Names(p.Adds, len(p.Adds))+", by which exceptions are noticed")
+	}
 	fact("note", p.Notes...)
 	for _, t := range p.Tasks {
 		fmt.Fprintf(&b, "\n%s   %s\n", t.Task, placeWords(p.Run, t))

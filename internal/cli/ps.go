@@ -54,7 +54,7 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 	}
 	sweep(ctx, svc)
 	table := func(runs []run.Run) string {
-		return ui.Detect(a.stdout, a.env).Table(psRows(runs, o.format == "wide", time.Now()))
+		return a.psTable(runs, o.format == "wide")
 	}
 	if o.watch {
 		return a.watch(ctx, func() ([]run.Run, bool, error) {
@@ -66,12 +66,8 @@ func runPs(ctx context.Context, a *app, o psOptions) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, r := range runs {
-		names = append(names, r.ID)
-	}
 	if o.format != "" && o.format != "wide" {
-		return a.print(o.format, documentsOf(runs), names...)
+		return a.print(o.format, documentsOf(runs), idsOf(runs)...)
 	}
 	if len(runs) == 0 {
 		fmt.Fprintln(a.stderr, noRuns(o))
@@ -130,6 +126,20 @@ func lastEnded(runs []run.Run) []run.Run {
 	return ended[:min(recent, len(ended))]
 }
 
+// psTable is a table of runs. Who asks for a wide one has room for it.
+func (a *app) psTable(runs []run.Run, wide bool) string {
+	st := ui.Detect(a.stdout, a.env)
+	rows := psRows(runs, wide, time.Now())
+	if !wide {
+		rows = st.Narrow(rows, "WHERE", "ATTEMPT", "AGE", "TASKS", "TOOK")
+	}
+	return st.Table(rows)
+}
+
+// reasonWidth is how much of a reason a list shows where the line has no end: an
+// exception may have written a page.
+const reasonWidth = 100
+
 func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 	head := []string{"RUN", "STATUS", "TASKS", "ATTEMPT", "AGE", "TOOK", "WHERE", "REASON"}
 	if wide {
@@ -141,7 +151,11 @@ func psRows(runs []run.Run, wide bool, now time.Time) [][]string {
 		if wide {
 			row = append(row, dash(r.Origin.Node), r.Spec.Framework.Name, gpuWord(gpusOf(r)), codeOf(r), exitWord(r), dash(r.Origin.File))
 		}
-		rows = append(rows, append(row, reason(r)))
+		why := reason(r)
+		if !wide {
+			why = ui.Cut(why, reasonWidth, "...")
+		}
+		rows = append(rows, append(row, why))
 	}
 	return rows
 }

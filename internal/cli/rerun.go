@@ -38,9 +38,13 @@ func newRerunCommand(a *app) *cobra.Command {
 }
 
 func runRerun(ctx context.Context, a *app, o rerunOptions, args []string) error {
-	svc, r, err := a.find(ctx, args)
+	svc, runs, err := a.findAll(ctx, args)
 	if err != nil {
 		return err
+	}
+	r := runs[0]
+	if isGroup(runs, args) {
+		return problem.New(problem.Refused, "%s is a group, which is not run again as a whole", r.Group.ID).WithHint("muster run -f %s submits it anew", r.Origin.File)
 	}
 	s, err := repetition(r, o)
 	if err != nil {
@@ -76,10 +80,7 @@ func repetition(r run.Run, o rerunOptions) (run.Submission, error) {
 		s.Spec.Code = codeFlag(o.code, cwd)
 		s.Origin.Code, s.Origin.CodeSize, s.Origin.Commit = "", 0, ""
 	}
-	if err := roleEnvironments(&s); err != nil {
-		return s, err
-	}
-	if err := readSecrets(&s); err != nil {
+	if err := lookUp(&s, nil); err != nil {
 		return s, err
 	}
 	return s, setFlags(&s, o.env)

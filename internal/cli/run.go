@@ -168,8 +168,8 @@ func bareJob(o runOptions, command []string) (job.Spec, string, error) {
 	return s, why, nil
 }
 
-// sizesFromSets takes --set workers=N and servers=N of a command line as -n and
-// -s: the job has no other place for them that would not contradict these.
+// sizesFromSets takes --set of a command line's sizes as -n and -s: the
+// framework follows from them, however they were given.
 func sizesFromSets(o runOptions) runOptions {
 	sets := o.sets
 	o.sets = nil
@@ -177,9 +177,9 @@ func sizesFromSets(o runOptions) runOptions {
 		path, value, _ := strings.Cut(set, "=")
 		n, err := strconv.Atoi(value)
 		switch {
-		case path == "workers" && err == nil:
+		case (path == "workers" || path == "roles.worker.replicas") && err == nil:
 			o.workers = n
-		case path == "servers" && err == nil:
+		case (path == "servers" || path == "roles.server.replicas") && err == nil:
 			o.servers = n
 		default:
 			o.sets = append(o.sets, set)
@@ -250,14 +250,17 @@ func fileJob(s *run.Submission, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	if group != nil {
-		return &groupFile{group, path, base}
+	locate := func(inGroup string) locator {
+		return func(field ...string) (string, string) { return native.Locate(path, data, o.sets, inGroup, field...) }
 	}
-	return submitFrom(s, spec, path, base)
+	if group != nil {
+		return &groupFile{group, path, base, locate}
+	}
+	return submitFrom(s, spec, path, base, locate(""))
 }
 
 // submitFrom makes a submission of a job that a file has.
-func submitFrom(s *run.Submission, spec *job.Spec, path, base string) error {
+func submitFrom(s *run.Submission, spec *job.Spec, path, base string, at locator) error {
 	s.Spec, s.Origin.File = *spec, path
 	if s.Spec.Name == "" {
 		s.Spec.Name = nameFrom([]string{base})
@@ -265,10 +268,7 @@ func submitFrom(s *run.Submission, spec *job.Spec, path, base string) error {
 	if err := resolvePaths(&s.Spec, base); err != nil {
 		return err
 	}
-	if err := roleEnvironments(s); err != nil {
-		return err
-	}
-	return readSecrets(s)
+	return lookUp(s, at)
 }
 
 const maxJobFile = 1 << 20

@@ -24,15 +24,17 @@ func checkShown(s *job.Spec, show []string) error {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return problem.New(problem.Invalid, "--show %s: is not a pattern", pattern).WithHint("--show worker-0 or --show 'worker-*'")
 		}
-		shown := func(t job.Task) bool {
-			ok, _ := path.Match(pattern, t.String())
-			return ok || pattern == t.Role
-		}
-		if !slices.ContainsFunc(tasks, shown) {
+		if !slices.ContainsFunc(tasks, func(t job.Task) bool { return namesTask(pattern, t) }) {
 			return problem.New(problem.Invalid, "--show %s: the job has no such task", pattern).WithHint("it has %s", taskNames(tasks))
 		}
 	}
 	return nil
+}
+
+// namesTask says whether a pattern names a task: its name, its role, or a glob.
+func namesTask(pattern string, t job.Task) bool {
+	ok, _ := path.Match(pattern, t.String())
+	return ok || pattern == t.Role
 }
 
 func taskNames(tasks []job.Task) string {

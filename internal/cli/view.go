@@ -81,7 +81,7 @@ func roles(r run.Run) string {
 	return fmt.Sprintf("%s   %s: %s", r.ID, fw, strings.Join(list, ", "))
 }
 
-func (v *view) print(line string) { _ = v.screen.Print(ui.Err, "", []byte(clean(line))) }
+func (v *view) print(line string) { printFitted(v.screen, line) }
 
 // say shows a remark of ours.
 func (v *view) say(text string) { v.print("muster: " + text) }
@@ -133,7 +133,15 @@ func plain(r run.Run) string {
 	if r.Reason != "" {
 		s += ": " + r.Reason
 	}
-	return s
+	return s + resumeWords(r)
+}
+
+// resumeWords is what starts a run that would else wait for ever.
+func resumeWords(r run.Run) string {
+	if r.Phase != run.Suspended {
+		return ""
+	}
+	return "; muster resume " + r.ID + " starts it"
 }
 
 // block is a line per role.
@@ -149,7 +157,11 @@ func (v *view) block(r run.Run) []string {
 		lines = append(lines, roleLine(role, of, r.Spec.TaskCount(role), v.age(r)))
 	}
 	if r.Reason != "" {
-		lines = append(lines, v.style.Yellow(string(r.Phase)+": "+r.Reason))
+		narrower := v.style
+		narrower.Width-- // the last column of status lines stays free
+		for _, part := range fitted(narrower, string(r.Phase)+": "+r.Reason+resumeWords(r)) {
+			lines = append(lines, v.style.Yellow(part))
+		}
 	}
 	return lines
 }

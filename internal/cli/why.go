@@ -3,9 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,11 +19,20 @@ import (
 func newWhyCommand(a *app) *cobra.Command {
 	var format string
 	c := &cobra.Command{
-		Use: "why [RUN]", Short: "Explain how a run ended, what it waits for, or why it may be stuck", Args: cobra.MaximumNArgs(1),
+		Use: "why [RUN]", Short: "Explain how a run or group ended, what it waits for, or why it may be stuck", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			svc, r, err := a.find(c.Context(), args)
+			svc, runs, err := a.findAll(c.Context(), args)
 			if err != nil {
 				return err
+			}
+			r := runs[0]
+			if isGroup(runs, args) {
+				g := explainGroup(c.Context(), svc, runs)
+				if format != "" {
+					return a.print(format, g, g.Group)
+				}
+				a.drawGroup(g)
+				return nil
 			}
 			rep := explain(c.Context(), svc, r)
 			if format != "" {
@@ -133,93 +140,8 @@ func outputs(r run.Run) []string {
 	if list == "" {
 		list = "empty"
 	}
-	if len(dir)+len(list) > columns-indent-gap {
+	if ui.Width(dir)+ui.Width(list) > columns-indent-gap {
 		return []string{dir, list}
 	}
 	return []string{dir + strings.Repeat(" ", gap) + list}
-}
-
-// drawReport draws a report: a mark and a headline, labelled facts, next steps.
-func (a *app) drawReport(f *os.File, rep report.Report) {
-	st := ui.Detect(f, a.env)
-	mark := map[report.Tone]ui.Mark{report.Good: ui.OK, report.Bad: ui.Failed, report.Watch: ui.Warning, report.Waiting: ui.Waiting}[rep.Tone]
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n", st.Mark(mark), clean(rep.Headline))
-	if len(rep.Facts) > 0 && rep.Tone == report.Bad {
-		b.WriteString("\n")
-	}
-	for _, fact := range rep.Facts {
-		drawFact(&b, st, fact)
-	}
-	drawNext(&b, st, rep)
-	_, _ = f.WriteString(b.String())
-}
-
-// A report has at most so many columns, of which labels take the first ones.
-const (
-	columns = 100
-	indent  = 12
-	gap     = 3 // between two things on one line
-)
-
-func drawFact(b *strings.Builder, st ui.Style, fact report.Fact) {
-	label := fact.Label
-	for n, line := range fact.Lines {
-		if fact.Task != "" {
-			to := ui.Out
-			if fact.Streams[n] == engine.Stderr {
-				to = ui.Err
-			}
-			line = ui.NewPrefixes(st, []string{fact.Task}).Of(fact.Task, to) + line
-			if st.Terminal { // a line that wraps would hide the others
-				line = ui.Cut(line, st.Width-indent-1, st.Ellipsis())
-			}
-			fmt.Fprintf(b, "  %-9s %s\n", label, line)
-			label = ""
-			continue
-		}
-		for _, part := range wrap(clean(line), columns-indent) {
-			fmt.Fprintf(b, "  %-9s %s\n", label, part)
-			label = ""
-		}
-	}
-}
-
-func drawNext(b *strings.Builder, st ui.Style, rep report.Report) {
-	if len(rep.Next) == 0 {
-		return
-	}
-	if rep.Tone == report.Bad {
-		b.WriteString("\n")
-		width := 0
-		for _, s := range rep.Next {
-			width = max(width, len(s.Command))
-		}
-		for _, s := range rep.Next {
-			fmt.Fprintf(b, "  %-*s   %s\n", width, s.Command, st.Dim(s.Why))
-		}
-		return
-	}
-	var commands []string
-	for _, s := range rep.Next {
-		commands = append(commands, s.Command)
-	}
-	fmt.Fprintf(b, "  %-9s %s\n", "next", st.Dim(strings.Join(commands, st.Separator())))
-}
-
-// wrap breaks text at spaces so that no line is wider than width, unless a word
-// is. Wider gaps within a line stay.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Split(text, " ") {
-		if line != "" && ui.Width(line)+1+ui.Width(word) > width {
-			lines, line = append(lines, strings.TrimRight(line, " ")), ""
-		}
-		if line != "" {
-			word = " " + word
-		}
-		line += word
-	}
-	return append(lines, strings.TrimRight(line, " "))
 }

@@ -80,6 +80,7 @@ func (p *Plane) prepareGroup(ctx context.Context, g run.GroupSubmission, id stri
 				r.Needs = append(r.Needs, run.Need{Run: ids[n], Job: n, Whatever: how == "done"})
 			}
 		}
+		r.Group.Needs = slices.Clone(r.Needs)
 		ids[name] = r.ID
 		runs = append(runs, r)
 	}

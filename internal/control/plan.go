@@ -37,7 +37,7 @@ func (p *Plane) Plan(ctx context.Context, s run.Submission) (run.Plan, error) {
 	for _, t := range r.Spec.Tasks() {
 		r.Grant.GPUs[t.String()] = slices.Repeat([]string{"<gpu>"}, r.Spec.GPUsOf(t))
 	}
-	plan := run.Plan{Run: r, Notes: unused(&r.Spec, caps.Name)}
+	plan := run.Plan{Run: r, Notes: unused(&r.Spec, caps.Name), Adds: caps.Adds}
 	if err := p.noteShared(ctx, &r); err != nil {
 		return run.Plan{}, err
 	}
@@ -163,10 +163,10 @@ func addedEnv(start *engine.Launch, inherited []string) []string {
 
 // unused says what a job has for other engines.
 func unused(s *job.Spec, engine string) []string {
-	var notes []string
+	var fields []string
 	note := func(there bool, field string) {
 		if there {
-			notes = append(notes, fmt.Sprintf("%s is not used by %s", field, engine))
+			fields = append(fields, field)
 		}
 	}
 	note(len(s.Kubernetes) > 0, "kubernetes")
@@ -178,5 +178,11 @@ func unused(s *job.Spec, engine string) []string {
 		note(len(s.Roles[name].Kubernetes) > 0, "roles."+name+".kubernetes")
 		note(s.Roles[name].Place != nil, "roles."+name+".place")
 	}
-	return notes
+	switch len(fields) {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("%s is not used by %s", fields[0], engine)}
+	}
+	return []string{fmt.Sprintf("not used by %s: %s", engine, strings.Join(fields, ", "))}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"muster.dev/muster/internal/launch"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/run"
+	"muster.dev/muster/internal/taskhost/process"
 )
 
 // The files of a run's folder that belong to its owner.
@@ -52,11 +54,13 @@ func makeRunDir(dir string) error {
 		return err
 	}
 	defer f.Close()
-	err = unix.Fallocate(int(f.Fd()), 0, 0, reserveBytes)
-	if errors.Is(err, unix.EOPNOTSUPP) {
-		return nil
+	if err := unix.Fallocate(int(f.Fd()), 0, 0, reserveBytes); err != nil && !errors.Is(err, unix.EOPNOTSUPP) {
+		return err
 	}
-	return err
+	if free, err := process.FreeBytes(dir); err == nil && free < process.LeastFree {
+		return fmt.Errorf("%d KB are left, and a run needs %d: %w", free/1000, process.LeastFree/1000, unix.ENOSPC)
+	}
+	return nil
 }
 
 // A lock is the ownership of a run on this machine: whoever holds it owns it.

@@ -75,6 +75,7 @@ type Capabilities struct {
 	GPUs       []string // devices, as CUDA_VISIBLE_DEVICES names them
 	Slots      int      // how many tasks may run at a time; 0 for any number
 	Node       Node     // what a plan takes nodes to be like
+	Adds       []string // variables that tasks find besides those of their launch
 }
 
 // A Node is what the launch of a task must know of the machine that its place
@@ -152,6 +153,10 @@ type Launch struct {
 	// After is a task of the same attempt that this one waits for: until its
 	// setup has succeeded. nil: it waits for none.
 	After *job.Task `json:"after,omitempty"`
+
+	// WaitsAtExit says that a program that has raised waits for the others in
+	// its exit callbacks, so that they are not given long.
+	WaitsAtExit bool `json:"waits_at_exit,omitempty"`
 
 	// Teardown is run after the task's last process; nil for nothing.
 	Teardown *Teardown `json:"teardown,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Fault is one rule that a Spec breaks. It has what a caller needs to say so
@@ -14,7 +15,7 @@ type Fault struct {
 	Text    string
 	Word    string   // the wrong name, where Text is about one
 	Known   []string // the names that Word is not one of
-	Missing bool     // nothing is at Path, and something should be
+	Missing []string // the fields of which one should be there: Path, or in it
 }
 
 // Field returns the path as people write it: roles.worker.volumes[0].path.
@@ -79,8 +80,14 @@ func (c checker) bad(format string, args ...any) {
 	c.add(Fault{Text: fmt.Sprintf(format, args...)})
 }
 
+// missing is for a field that should be there.
 func (c checker) missing(format string, args ...any) {
-	c.add(Fault{Text: fmt.Sprintf(format, args...), Missing: true})
+	c.add(Fault{Text: fmt.Sprintf(format, args...), Missing: c.path[len(c.path)-1:]})
+}
+
+// lacks is for one of several fields, which should be there.
+func (c checker) lacks(fields []string, format string, args ...any) {
+	c.add(Fault{Text: fmt.Sprintf(format, args...), Missing: fields})
 }
 
 // oneOf checks a word that may be left out.
@@ -127,7 +134,7 @@ func (c checker) exactlyOne(given []bool, names ...string) {
 	}
 	switch {
 	case len(found) == 0:
-		c.missing("give one of %s", strings.Join(names, ", "))
+		c.lacks(names, "give one of %s", strings.Join(names, ", "))
 	case len(found) > 1:
 		c.bad("%s cannot be given together; keep one", strings.Join(found, " and "))
 	}
@@ -161,8 +168,11 @@ func isVariable(s string) bool {
 
 // quote keeps what a user wrote readable in one line.
 func quote(s string) string {
-	const most = 60
+	most := 60
 	if len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) { // a character stays whole
+			most--
+		}
 		return strconv.Quote(s[:most]) + "…"
 	}
 	return strconv.Quote(s)

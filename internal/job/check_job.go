@@ -28,7 +28,7 @@ func (c checker) files(s *Spec) {
 		code := c.in("code")
 		switch {
 		case s.Code.Path == "" && s.Code.Git == "":
-			code.missing("needs a path, or git")
+			code.lacks([]string{"path", "git"}, "needs a path, or git")
 		case s.Code.Ref != "" && s.Code.Git == "":
 			code.in("ref").bad("is only for git")
 		case s.Code.Git != "" && s.Code.Path != "" && !filepath.IsLocal(s.Code.Path):

@@ -79,7 +79,7 @@ func (l *Launcher) Launch(r *run.Run, s Start) *engine.Launch {
 	}
 	share := role.PerReplica() // resources are a replica's
 	launch := &engine.Launch{
-		Argv: argv, Env: l.environ(r, s), Dir: l.workdir(r, role), Joined: s.Plan.Joined, Health: healthOf(role, s.Listen), Teardown: teardownOf(&r.Spec, s),
+		Argv: argv, Env: l.environ(r, s), Dir: l.workdir(r, role), Joined: s.Plan.Joined, WaitsAtExit: rendezvous.FactsOf(r.Spec.Framework.Name).WaitsAtExit, Health: healthOf(role, s.Listen), Teardown: teardownOf(&r.Spec, s),
 		Memory: int64(role.Resources.Memory) / int64(share), CPUs: role.Resources.CPUs / float64(share),
 	}
 	if role.Image != nil {

@@ -21,7 +21,7 @@ var jaxVars = []string{
 }
 
 func (jax) Facts() Facts {
-	return Facts{Name: "jax", Success: "all", Gathers: true, Servers: "server", Hangs: pythonEnd}
+	return Facts{Name: "jax", Success: "all", Gathers: true, Servers: "server", Hangs: "in JAX's exit callback, which waits for the others", WaitsAtExit: true}
 }
 
 func (jax) Check(s *job.Spec) problem.List {

@@ -68,6 +68,10 @@ type Facts struct {
 
 	// Hangs says where a program that has raised an exception may hang.
 	Hangs string
+
+	// WaitsAtExit says that this is an exit callback of the framework's own,
+	// which waits for the other tasks.
+	WaitsAtExit bool
 }
 
 // A Cluster is where the tasks of one attempt are.

@@ -12,6 +12,9 @@ import (
 // hold for all, and that every task has something to run.
 func Faults(s *job.Spec) []job.Fault { return append(job.Check(s), idle(s)...) }
 
+// workFields are those of a role that give it a program.
+var workFields = []string{"run", "command", "args", "image"}
+
 // idle finds tasks that have nothing to run, or that there are none at all.
 func idle(s *job.Spec) (faults []job.Fault) {
 	given := FactsOf(s.Framework.Name).Given
@@ -25,7 +28,7 @@ func idle(s *job.Spec) (faults []job.Fault) {
 			busy = true
 		case !slices.Contains(given, name):
 			faults = append(faults, job.Fault{
-				Path: []string{"roles", name, "run"}, Missing: true,
+				Path: []string{"roles", name, "run"}, Missing: workFields,
 				Text: fmt.Sprintf("role %s has nothing to run; give run or command, here or at the top for all roles", name),
 			})
 		}
@@ -34,7 +37,9 @@ func idle(s *job.Spec) (faults []job.Fault) {
 	case !tasks:
 		return []job.Fault{{Path: []string{"roles"}, Text: "no role has any replicas, so there is nothing to start"}}
 	case !busy && len(faults) > 0:
-		return []job.Fault{{Path: []string{"run"}, Missing: true, Text: "the job has nothing to run; give run (a script) or command (a list)"}}
+		return []job.Fault{{Path: []string{"run"}, Missing: workFields, Text: "the job has nothing to run; give run (a script) or command (a list)"}}
+	case !slices.Contains(job.Frameworks, s.Framework.Name):
+		return nil // the right one may bring what seems to be missing
 	}
 	return faults
 }

@@ -39,11 +39,19 @@ func failed(rep *Report, r run.Run, f *run.Failure, last []Line) {
 	default:
 		rep.Next = append(rep.Next, Step{"muster logs " + r.ID, "the whole log"})
 	}
-	again := "the same job again"
-	if f.Class == run.Permanent {
-		again += ", after your fix"
+	rep.Next = append(rep.Next, onceMore(r, f))
+}
+
+// onceMore is how to run the same once more: a job of a group with its group.
+func onceMore(r run.Run, f *run.Failure) Step {
+	s := Step{"muster rerun " + r.ID, "the same job again"}
+	if r.Group != nil {
+		s = Step{"muster run -f " + r.Origin.File, "the group again"}
 	}
-	rep.Next = append(rep.Next, Step{"muster rerun " + r.ID, again})
+	if f.Class == run.Permanent {
+		s.Why += ", after your fix"
+	}
+	return s
 }
 
 // firstLabel is what the deciding task is called: one that was silent for too

@@ -20,7 +20,8 @@ func (rep *Report) Queue(r run.Run, active []run.Run, now time.Time) {
 	if r.Phase != run.Pending || r.Machine == nil {
 		return
 	}
-	short, ok := pool.ShortageOf(pool.Capacity{Slots: r.Machine.Slots, GPUs: r.Machine.GPUs}, active, r.ID)
+	machine := pool.Capacity{Slots: r.Machine.Slots, GPUs: r.Machine.GPUs}
+	short, ok := pool.ShortageOf(machine, active, r.ID)
 	if !ok {
 		return
 	}
@@ -30,9 +31,60 @@ func (rep *Report) Queue(r run.Run, active []run.Run, now time.Time) {
 	rep.add("in use", inUse(short.What, users, now)...)
 	ahead := aheadOf(r, short.What, active)
 	rep.add("ahead", or(ui.Names(ahead, 6), "nobody"))
-	if len(users) == 1 && len(ahead) == 0 {
-		rep.add("starts", fmt.Sprintf("when %s ends; muster stop %s frees it now", users[0].ID, users[0].ID))
+	if len(ahead) > 0 {
+		rep.add("starts", "when those ahead have started and enough is free")
+		return
 	}
+	rep.add("starts", startsWhen(short, users, func(gone ...run.Run) bool {
+		left := slices.DeleteFunc(slices.Clone(active), func(a run.Run) bool {
+			return slices.ContainsFunc(gone, func(g run.Run) bool { return g.ID == a.ID })
+		})
+		_, waits := pool.ShortageOf(machine, left, r.ID)
+		return !waits
+	}))
+}
+
+// startsWhen says which users have to end before a run can start, "" when that
+// is not all that it waits for. enough says whether the end of some would do.
+func startsWhen(short pool.Shortage, users []run.Run, enough func(gone ...run.Run) bool) string {
+	if !enough(users...) {
+		return ""
+	}
+	var alone []string // whose end would do by itself
+	all := true        // none may be left
+	for n, u := range users {
+		if enough(u) {
+			alone = append(alone, u.ID)
+		}
+		all = all && !enough(slices.Concat(users[:n], users[n+1:])...)
+	}
+	switch {
+	case len(users) == 1:
+		return fmt.Sprintf("when %s ends; muster stop %s frees it now", alone[0], alone[0])
+	case all:
+		return "when " + ui.Names(idsOf(users), 6) + " have ended"
+	case len(alone) == len(users):
+		return "when any of them ends"
+	case len(alone) > 0:
+		return fmt.Sprintf("when %s; the end of %s would do", freed(short), strings.Join(alone[:min(len(alone), 3)], " or "))
+	}
+	return "when " + freed(short)
+}
+
+// freed is how much must still become free.
+func freed(short pool.Shortage) string {
+	if n := short.Needs - short.Free; n != 1 {
+		return fmt.Sprintf("%d more %s are free", n, short.What)
+	}
+	return "1 more " + strings.TrimSuffix(short.What, "s") + " is free"
+}
+
+func idsOf(runs []run.Run) []string {
+	ids := make([]string, len(runs))
+	for i, r := range runs {
+		ids[i] = r.ID
+	}
+	return ids
 }
 
 func number(n int, what string) string {

@@ -62,6 +62,7 @@ func TestQueue(t *testing.T) {
 			[]Fact{
 				{Label: "in use", Lines: []string{"gpu 1 by resnet-8d1a (worker-0, running 2h04m)", "gpu 2, 3 by vgg-77aa (worker-0 and worker-1, running 1h00m)"}},
 				{Label: "ahead", Lines: []string{"urgent-aaaa and older-aaaa"}},
+				{Label: "starts", Lines: []string{"when those ahead have started and enough is free"}},
 			}},
 		{"slots", waitsForSlot, []run.Run{slots, waitsForSlot},
 			"one-aaaa has waited 1.0s for 1 slot: this machine has 2, and 0 are free",
@@ -81,6 +82,44 @@ func TestQueue(t *testing.T) {
 			}
 			if !reflect.DeepEqual(rep.Facts, tt.facts) {
 				t.Errorf("%+v\nwant\n%+v", rep.Facts, tt.facts)
+			}
+		})
+	}
+}
+
+func TestStarts(t *testing.T) {
+	slots := func(id string, n int) run.Run { return granted(id, time.Minute, run.Grant{Slots: n}) }
+	one := granted("one", time.Minute, run.Grant{Slots: 1, GPUs: map[string][]string{"worker-0": {"0"}}})
+	tests := []struct {
+		name    string
+		workers int
+		gpus    int
+		of      int
+		active  []run.Run
+		want    string
+	}{
+		{"any of two", 1, 0, 2, []run.Run{slots("a", 1), slots("b", 1)}, "when any of them ends"},
+		{"both", 2, 0, 2, []run.Run{slots("a", 1), slots("b", 1)}, "when a and b have ended"},
+		{"both, with some free", 3, 0, 3, []run.Run{slots("a", 1), slots("b", 1)}, "when a and b have ended"},
+		{"some of three", 2, 0, 3, []run.Run{slots("a", 1), slots("b", 1), slots("c", 1)}, "when 2 more slots are free"},
+		{"one of them alone", 2, 0, 4, []run.Run{slots("a", 2), slots("b", 1), slots("c", 1)}, "when 2 more slots are free; the end of a would do"},
+		{"two things at once", 1, 1, 1, []run.Run{one}, "when one ends; muster stop one frees it now"},
+		{"another thing too", 1, 1, 2, []run.Run{one, slots("b", 2)}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			me := queued("me", time.Second, tt.workers, tt.gpus)
+			me.Machine = &run.Machine{Slots: tt.of, GPUs: []string{"0"}}
+			rep := Of(me, nil, begun)
+			rep.Queue(me, append(tt.active, me), begun)
+			got := ""
+			for _, f := range rep.Facts {
+				if f.Label == "starts" {
+					got = f.Lines[0]
+				}
+			}
+			if got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
 	}

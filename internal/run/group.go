@@ -16,6 +16,9 @@ type Group struct {
 	Job           string `json:"job"` // this run's name in the group
 	MaxParallel   int    `json:"max_parallel,omitempty"`
 	StopOnFailure bool   `json:"stop_on_failure,omitempty"`
+	// Needs are all that this run ever needed. Those of the run itself are what
+	// it still waits for.
+	Needs []Need `json:"needs,omitempty"`
 }
 
 // A Need is a run that must have ended before this one may start.

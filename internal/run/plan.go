@@ -15,6 +15,7 @@ type Plan struct {
 	Run   Run // complete, with what its framework implies
 	Tasks []PlannedTask
 	Notes []string // what the job says and this place does not use
+	Adds  []string // variables that every task finds besides those of its Env
 }
 
 // A PlannedTask is one task as it would be started.

@@ -105,7 +105,7 @@ func (h *host) concludeException(t *task) {
 	if t.hung || own || t.seen.Failed() && !t.seen.Asked && time.Since(r.at) < 5*time.Second {
 		t.seen.Raised = &engine.Exception{Type: r.Type, Text: r.Text, At: r.when, Hung: t.hung}
 		if t.hung {
-			t.seen.Raised.After = hangLimit(r)
+			t.seen.Raised.After = t.hangLimit(r)
 		}
 	}
 }

@@ -26,6 +26,9 @@ const (
 	hookTask = "MUSTER_HOOK_TASK"
 )
 
+// Variables are those that a host adds to what a launch says.
+var Variables = []string{hookFile, hookTask, "PYTHONPATH"}
+
 // A hookRecord is what an interpreter says on its way out. It comes from the
 // task and is believed only as far as it fits what we see.
 type hookRecord struct {
@@ -41,11 +44,14 @@ type hookRecord struct {
 }
 
 // hangLimit is how long an interpreter may take from there. Its own exit
-// callbacks may have honest work to do, as uploading what was logged; after
-// them nothing is left that takes time.
-func hangLimit(r *hookRecord) time.Duration {
-	if r.Stage == "teardown" {
+// callbacks may have honest work to do, as uploading what was logged, unless one
+// is known to wait for the other tasks; after them nothing is left that takes time.
+func (t *task) hangLimit(r *hookRecord) time.Duration {
+	switch {
+	case r.Stage == "teardown":
 		return 2 * time.Second
+	case t.launch.WaitsAtExit:
+		return 4 * time.Second
 	}
 	return 30 * time.Second
 }
@@ -115,7 +121,7 @@ func (h *host) heedHook(t *task, r hookRecord) {
 	}
 	t.hook = &r
 	if alive {
-		t.hangUntil = r.at.Add(hangLimit(&r))
+		t.hangUntil = r.at.Add(t.hangLimit(&r))
 	}
 }
 

@@ -32,9 +32,8 @@ type sampler struct {
 }
 
 const (
-	slow    = 250 * time.Millisecond // looking for joined tasks, at the disk
-	maxGap  = time.Second            // a longer one means that we were not running
-	minFree = 1 << 20                // bytes; below, a disk is full
+	slow   = 250 * time.Millisecond // looking for joined tasks, at the disk
+	maxGap = time.Second            // a longer one means that we were not running
 )
 
 func (s *sampler) open(runDir string) error {
@@ -180,8 +179,8 @@ func (h *host) checkFolder() {
 }
 
 func (h *host) checkDisk() {
-	if free, err := process.FreeBytes(h.config.Dir); err == nil && free < minFree {
-		h.inTrouble(fmt.Errorf("the disk that holds %s is full: %d KB left, and runs need %d KB to end well", h.config.Dir, free/1000, minFree/1000))
+	if free, err := process.FreeBytes(h.config.Dir); err == nil && free < process.LeastFree {
+		h.inTrouble(fmt.Errorf("the disk that holds %s is full: %d KB left, and runs need %d KB to end well", h.config.Dir, free/1000, process.LeastFree/1000))
 	}
 }
 

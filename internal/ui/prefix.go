@@ -25,5 +25,5 @@ func (p Prefixes) Of(task string, from Stream) string {
 	if from == Err {
 		bar = " ! "
 	}
-	return p.style.Task(task, pad(task, p.width)) + bar
+	return p.style.Task(task, Pad(task, p.width)) + bar
 }

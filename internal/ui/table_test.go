@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -57,5 +58,30 @@ func TestTable(t *testing.T) {
 			}
 			golden(t, "table-"+tt.name+".txt", tt.style.Table(rows))
 		})
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	rows := [][]string{{"RUN", "STATUS", "WHERE", "TOOK", "REASON"}, {"日本-2mzc", "Pending", "local", "-", "1 of 2 GPUs free; in use by another"}}
+	tests := []struct {
+		name  string
+		style Style
+		want  []string
+	}{
+		{"room for all", Style{Terminal: true, Width: 60}, rows[0]},
+		{"no terminal", Style{}, rows[0]},
+		{"one too many", Style{Terminal: true, Width: 50}, []string{"RUN", "STATUS", "TOOK", "REASON"}},
+		{"all that may go", Style{Terminal: true, Width: 20}, []string{"RUN", "STATUS", "REASON"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := tt.style.Narrow(rows, "NONE", "WHERE", "TOOK")
+			if !slices.Equal(got[0], tt.want) || len(got[1]) != len(tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+	if len(rows[0]) != 5 || len(rows[1]) != 5 {
+		t.Errorf("the rows were changed: %q", rows)
 	}
 }

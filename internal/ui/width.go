@@ -47,8 +47,8 @@ func Cut(text string, width int, tail string) string {
 	return cut
 }
 
-// pad returns text filled with spaces to width cells.
-func pad(text string, width int) string {
+// Pad returns text filled with spaces to width cells.
+func Pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Width(text)))
 }
 

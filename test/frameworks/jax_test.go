@@ -30,3 +30,13 @@ func TestJAXProcessIsKilled(t *testing.T) {
 	tr.kill("worker-1")
 	tr.finish().failed(137, "worker-1", "was killed from outside (SIGKILL)")
 }
+
+// JAX has a process that raises wait for the others, for minutes.
+func TestJAXProcessRaises(t *testing.T) {
+	t.Parallel()
+	program := "import jax; jax.distributed.initialize(); import time\n" +
+		"if jax.process_index() == 1: raise ValueError('bad shard')\ntime.sleep(1000)"
+	tr := start(t, need(t, "jax"), curve, "--framework", "jax", "-n", "2", "--", "python", "-c", program)
+	o := tr.finish()
+	o.raisedAndHung(o.failed(1, "worker-1", "raised ValueError: bad shard"))
+}

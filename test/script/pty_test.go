@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,14 +29,20 @@ type terminal struct {
 	*screen
 }
 
-// onTerminal starts a program on a terminal of 100 columns and 24 rows. At the
-// end of the test nothing of it may be left.
+// onTerminal starts a program on a terminal of 100 columns and 24 rows.
 func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
-	keys, tty := openTerminal(t)
+	return onTerminalOf(t, 100, env, args...)
+}
+
+// onTerminalOf starts a program on a terminal of so many columns and 24 rows.
+// At the end of the test nothing of it may be left.
+func onTerminalOf(t *testing.T, columns int, env []string, args ...string) *terminal {
+	t.Helper()
+	keys, tty := openTerminal(t, columns)
 	defer tty.Close()
 	work := t.TempDir()
-	term := &terminal{t: t, scene: &scene{work: work}, keys: keys, done: make(chan struct{}), screen: &screen{rows: [][]rune{nil}}}
+	term := &terminal{t: t, scene: &scene{work: work}, keys: keys, done: make(chan struct{}), screen: &screen{rows: [][]rune{nil}, width: columns}}
 	term.cmd = exec.Command("env", append([]string{"--"}, args...)...)
 	term.cmd.Dir = work
 	term.cmd.Env = append([]string{
@@ -54,7 +61,7 @@ func onTerminal(t *testing.T, env []string, args ...string) *terminal {
 	return term
 }
 
-func openTerminal(t *testing.T) (keys, tty *os.File) {
+func openTerminal(t *testing.T, columns int) (keys, tty *os.File) {
 	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -67,7 +74,7 @@ func openTerminal(t *testing.T) (keys, tty *os.File) {
 		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100})
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)})
 	}
 	if err == nil {
 		tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
@@ -105,6 +112,13 @@ func (term *terminal) text() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	return term.screen.text()
+}
+
+// broken are the rows that were too long for the terminal.
+func (term *terminal) broken() []string {
+	term.mu.Lock()
+	defer term.mu.Unlock()
+	return slices.Clone(term.screen.broken)
 }
 
 // bytes is all that came, as it came.

@@ -3,8 +3,10 @@
 package script
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A screen is as much of a terminal as Muster uses: it can go up and erase what
@@ -12,8 +14,13 @@ import (
 type screen struct {
 	rows    [][]rune
 	at, col int
-	pending string // a sequence that is not complete
+	pending string   // a sequence that is not complete
+	width   int      // of the terminal
+	broken  []string // rows that were longer, and went on in the next
 }
+
+// behind is the second half of a wide character.
+const behind = -1
 
 func (s *screen) write(text string) {
 	for text = s.pending + text; text != ""; {
@@ -40,14 +47,34 @@ func (s *screen) step(text string) int {
 	case 0x1b:
 		return s.control(text)
 	}
-	r, n := []rune(text)[0], 0
-	n = len(string(r))
-	for len(s.rows[s.at]) <= s.col {
+	if !utf8.FullRuneInString(text) {
+		return 0
+	}
+	r, n := utf8.DecodeRuneInString(text)
+	s.put(r)
+	return n
+}
+
+// put shows a character. A wide one takes two cells: such as tests use them.
+func (s *screen) put(r rune) {
+	cells := []rune{r}
+	if r >= 0x4e00 && r <= 0x9fff || r >= 0xff01 && r <= 0xff60 || r >= 0x1f300 && r <= 0x1faff {
+		cells = append(cells, behind)
+	}
+	if s.col+len(cells) > s.width {
+		s.broken = append(s.broken, rowText(s.rows[s.at]))
+		s.rows = append(s.rows[:s.at+1], nil)
+		s.at, s.col = s.at+1, 0
+	}
+	for len(s.rows[s.at]) < s.col+len(cells) {
 		s.rows[s.at] = append(s.rows[s.at], ' ')
 	}
-	s.rows[s.at][s.col] = r
-	s.col++
-	return n
+	s.col += copy(s.rows[s.at][s.col:], cells)
+}
+
+func rowText(row []rune) string {
+	row = slices.DeleteFunc(slices.Clone(row), func(r rune) bool { return r == behind })
+	return strings.TrimRight(string(row), " ")
 }
 
 func (s *screen) control(text string) int {
@@ -69,7 +96,7 @@ func (s *screen) control(text string) int {
 func (s *screen) text() string {
 	lines := make([]string, len(s.rows))
 	for i, r := range s.rows {
-		lines[i] = strings.TrimRight(string(r), " ")
+		lines[i] = rowText(r)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -5,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 var binary string
@@ -246,13 +251,25 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// gone waits until a process that is not ours to wait for has ended.
+// gone waits until a process that is not ours to wait for has ended, with all of
+// its threads: the last one closes its files.
 func gone(t *testing.T, pid int) {
 	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || bytes.Contains(text, []byte(") Z ")) {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(time.Until(end)/time.Millisecond))
+		if n > 0 {
 			return
+		}
+		if err != nil && !errors.Is(err, unix.EINTR) {
+			t.Fatal(err)
 		}
 	}
 	t.Fatalf("process %d is still there", pid)

@@ -61,7 +61,7 @@ func New(c Config) *Engine {
 // Capabilities implements engine.Engine.
 func (e *Engine) Capabilities() engine.Capabilities {
 	return engine.Capabilities{
-		Name: "local", Silence: true, Containers: true,
+		Name: "local", Silence: true, Containers: true, Adds: taskhost.Variables,
 		GPUs: e.gpus(), Slots: e.config.Slots, Node: e.here,
 	}
 }

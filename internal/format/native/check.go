@@ -1,11 +1,13 @@
 package native
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/rendezvous"
 )
 
@@ -17,16 +19,40 @@ func (d *draft) check() {
 	r := d.top.r
 	before := len(r.findings)
 	for _, f := range rendezvous.Faults(&d.spec) {
-		// A field that seems to be missing may be a misspelt one.
-		if f.Missing && before > 0 {
-			continue
-		}
 		at := d.locate(f.Path)
-		if (&report{findings: r.findings[:before]}).touches(at.trail) {
+		had := &report{findings: r.findings[:before]}
+		if f.Missing == nil && had.touches(at.trail) || f.Missing != nil && d.thereAfterAll(had, f, at.trail) {
 			continue
 		}
 		at.bad("%s", suggest(f.Text, f.Word, f.Known))
 	}
+}
+
+// manyFindings is from where on nobody asks what else is missing.
+const manyFindings = 100
+
+// thereAfterAll says that what seems to be missing may be there: misspelt, or
+// with a value that could not be read.
+func (d *draft) thereAfterAll(had *report, f job.Fault, at *trail) bool {
+	holder := at
+	if slices.Contains(f.Missing, at.step) {
+		holder = at.up
+	}
+	if len(had.findings) > manyFindings || had.covers(at) || had.mayHave(holder, f.Missing) {
+		return true
+	}
+	if f.Path[len(f.Path)-1] != "run" {
+		return false
+	}
+	// A program may stand at the top and in any role; the framework may bring it.
+	top := d.top.trail
+	if had.covers(top.then("roles")) || had.mayHave(top, append([]string{"framework", "roles", "jobs"}, f.Missing...)) {
+		return true
+	}
+	return slices.ContainsFunc(d.namedRoles(), func(m member) bool {
+		role := top.then("roles").then(m.name)
+		return had.covers(role) || had.mayHave(role, f.Missing)
+	})
 }
 
 // locate finds where the file says what stands at a path of the spec: there,

@@ -38,17 +38,10 @@ var groupTable = table[job.Group]{
 
 func readGroup(c cursor) *job.Group {
 	g := &job.Group{Jobs: map[string]*job.Spec{}, Needs: map[string]map[string]string{}}
-	var defaults []member
+	defaults := readGroupTop(c, g)
 	weight := 0
-	for _, m := range c.v.members {
-		switch {
-		case m.name == "jobs", strings.HasPrefix(m.name, "x-"), groupTable.read(c, m, g):
-		case m.name == "needs":
-			c.badKey(m, "is for a job under jobs, not for the group")
-		default:
-			defaults = append(defaults, m)
-			weight += m.value.weight()
-		}
+	for _, m := range defaults {
+		weight += m.value.weight()
 	}
 	jobs := cursor{c.r, c.trail.then("jobs"), c.v.member("jobs")}
 	if !jobs.is(yaml.MappingNode, "a map of jobs") {
@@ -68,6 +61,21 @@ func readGroup(c cursor) *job.Group {
 	return g
 }
 
+// readGroupTop reads what a group has at its top, and returns the defaults of
+// its jobs.
+func readGroupTop(c cursor, g *job.Group) (defaults []member) {
+	for _, m := range c.v.members {
+		switch {
+		case m.name == "jobs", strings.HasPrefix(m.name, "x-"), groupTable.read(c, m, g):
+		case m.name == "needs":
+			c.badKey(m, "is for a job under jobs, not for the group")
+		default:
+			defaults = append(defaults, m)
+		}
+	}
+	return defaults
+}
+
 // readGroupJob reads one job over the defaults of the group.
 func readGroupJob(c cursor, name string, defaults []member, g *job.Group) {
 	if !job.IsLabel(name) {
@@ -77,21 +85,24 @@ func readGroupJob(c cursor, name string, defaults []member, g *job.Group) {
 	if !c.is(yaml.MappingNode, "a map of fields") {
 		return
 	}
-	merged := *c.v
-	merged.members = nil
 	for _, m := range c.v.members {
 		if m.name == "needs" {
 			g.Needs[name] = readNeeds(c.at(m))
-			continue
 		}
-		merged.members = append(merged.members, m)
 	}
+	d := readJob(withDefaults(c, defaults))
+	d.check()
+	g.Jobs[name] = &d.spec
+}
+
+// withDefaults is a job of a group as it would stand alone.
+func withDefaults(c cursor, defaults []member) cursor {
+	merged := *c.v
+	merged.members = slices.DeleteFunc(slices.Clone(c.v.members), func(m member) bool { return m.name == "needs" })
 	for _, m := range defaults {
 		merged.members = withDefault(merged.members, m)
 	}
-	d := readJob(cursor{c.r, c.trail, &merged})
-	d.check()
-	g.Jobs[name] = &d.spec
+	return cursor{c.r, c.trail, &merged}
 }
 
 // withDefault adds a member that a job does not have itself; variables are

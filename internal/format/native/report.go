@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"muster.dev/muster/internal/problem"
 )
@@ -54,8 +55,11 @@ func plainly(key string) string {
 
 // quote shows a value of the file in one short line.
 func quote(s string) string {
-	const most = 60
+	most := 60
 	if len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) { // a character stays whole
+			most--
+		}
 		return strconv.Quote(s[:most]) + "…"
 	}
 	return strconv.Quote(s)
@@ -94,6 +98,24 @@ func (r *report) touches(t *trail) bool {
 	})
 }
 
+// covers says that something at or above t is wrong already.
+func (r *report) covers(t *trail) bool {
+	steps := t.steps()
+	return slices.ContainsFunc(r.findings, func(f finding) bool {
+		other := f.trail.steps()
+		return len(other) > 0 && len(other) <= len(steps) && slices.Equal(steps[:len(other)], other)
+	})
+}
+
+// mayHave says that something is wrong in a map that may be one of these names.
+func (r *report) mayHave(holder *trail, names []string) bool {
+	steps := holder.steps()
+	return slices.ContainsFunc(r.findings, func(f finding) bool {
+		at := f.trail.steps()
+		return len(at) > len(steps) && slices.Equal(at[:len(steps)], steps) && near(at[len(steps)], names) != ""
+	})
+}
+
 // err returns the problems in the order of the file, or nil.
 func (r *report) err() error {
 	slices.SortStableFunc(r.findings, func(a, b finding) int {
@@ -129,12 +151,17 @@ func (r *report) where(at pos) string {
 
 // suggest adds the name that was probably meant to a text.
 func suggest(text, word string, known []string) string {
-	const most = 64 // longer words are no slips, and costly to compare
-	if word == "" || len(word) > most {
-		return text
-	}
-	if near := problem.Nearest(word, known); near != "" && near != word {
-		return fmt.Sprintf("%s; did you mean %q?", text, near)
+	if meant := near(word, known); meant != "" && meant != word {
+		return fmt.Sprintf("%s; did you mean %q?", text, meant)
 	}
 	return text
+}
+
+// near is the name that was probably meant, "" when none is like it.
+func near(word string, known []string) string {
+	const most = 64 // longer words are no slips, and costly to compare
+	if word == "" || len(word) > most {
+		return ""
+	}
+	return problem.Nearest(word, known)
 }

@@ -37,6 +37,10 @@ func TotalMemory() int64 {
 	return int64(s.Totalram) * int64(s.Unit)
 }
 
+// LeastFree is how much of a disk must be free for a run on it to end well: with
+// less it counts as full.
+const LeastFree = 1 << 20
+
 // FreeBytes is how much may still be written to the disk that holds dir.
 func FreeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t
