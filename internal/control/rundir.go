@@ -35,10 +35,10 @@ const (
 // even though its tasks have filled the disk.
 const reserveBytes = 1 << 20
 
-// makeTaskDirs makes the folders that every task is promised.
+// makeTaskDirs makes the folders that every task is promised, in the run's own.
 func makeTaskDirs(dir string) error {
-	for _, d := range []string{dir, filepath.Join(dir, launch.OutputsDir), filepath.Join(dir, launch.CheckpointDir)} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
+	for _, name := range []string{launch.OutputsDir, launch.CheckpointDir} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
@@ -46,7 +46,7 @@ func makeTaskDirs(dir string) error {
 }
 
 func makeRunDir(dir string) error {
-	if err := makeTaskDirs(dir); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), makeTaskDirs(dir)); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(filepath.Join(dir, reserveName), os.O_CREATE|os.O_WRONLY, 0o600)
