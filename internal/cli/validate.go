@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"muster.dev/muster/internal/format/native"
+	"muster.dev/muster/internal/git"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/problem"
 	"muster.dev/muster/internal/rendezvous"
@@ -70,7 +73,8 @@ func runValidate(a *app, path string, sets []string) error {
 	return nil
 }
 
-// checkFramework lists what is wrong with a job by its framework's rules.
+// checkFramework lists what is wrong with a job by its framework's rules, and by
+// those of git.
 func checkFramework(path, under string, s *job.Spec) problem.List {
 	rendezvous.Complete(s)
 	fw, err := rendezvous.ByName(s.Framework.Name)
@@ -80,6 +84,19 @@ func checkFramework(path, under string, s *job.Spec) problem.List {
 	var list problem.List
 	for _, p := range fw.Check(s) {
 		list = append(list, asProblem(p, path, under))
+	}
+	if s.Code != nil && s.Code.Git != "" {
+		c := *s.Code
+		resolveCode(&c, filepath.Dir(path))
+		if !filepath.IsAbs(c.Git) && !strings.Contains(c.Git, ":") {
+			c.Git = "/" + c.Git // a path; whether it is there is not looked at
+		}
+		_, err := git.Parse(c.Git)
+		for _, err := range []error{err, git.CheckRef(c.Ref)} {
+			if err != nil {
+				list = append(list, asProblem(err, path, under))
+			}
+		}
 	}
 	return list
 }
