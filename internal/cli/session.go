@@ -124,6 +124,10 @@ func (s *session) follow(ctx context.Context, signals chan os.Signal, q run.LogQ
 		return err
 	}
 	_ = s.screen.Flush()
+	// A reader that has seen enough is no trouble; a full disk is.
+	if err := s.screen.Broken(ui.Out); err != nil && !errors.Is(err, syscall.EPIPE) {
+		fmt.Fprintf(s.a.stderr, "muster: not all output could be shown: %v; all of it is kept: muster logs %s\n", err, s.id)
+	}
 	s.a.printReport(s.svc, last)
 	return exitOf(last)
 }

@@ -148,6 +148,14 @@ func (s *Screen) Style(to Stream) Style {
 // Live reports whether status lines are shown.
 func (s *Screen) Live() bool { return s.err.block != nil }
 
+// Broken is why a stream has broken, nil while it has not.
+func (s *Screen) Broken(to Stream) error {
+	k := s.sink(to)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
 // Gone is closed when the stream has broken.
 func (s *Screen) Gone(to Stream) <-chan struct{} { return s.sink(to).gone }
 
