@@ -43,10 +43,7 @@ func (h *host) tearDown(t *task) bool {
 		return t.after.pid != 0
 	}
 	t.after.begun = true
-	env := append(hookEnv(t.launch.Env, h.config.Dir, t.seen.Instance), fmt.Sprintf("%s=%d", container.ExitVariable, h.replicaExit(t)))
-	pid, err := h.spawner.Start(process.Command{
-		Argv: d.Argv, Env: env, Dir: t.launch.Dir, CgroupFD: t.group.FD(), Stdout: t.out, Stderr: t.err,
-	})
+	pid, err := h.startTeardown(t)
 	if err != nil {
 		t.note("its teardown could not be started: " + err.Error())
 		return false
@@ -60,6 +57,21 @@ func (h *host) tearDown(t *task) bool {
 	}
 	h.clearing(t, d.Limit)
 	return true
+}
+
+// startTeardown starts it in a control group of its own: that of a task which
+// ran out of memory may still be full for a while.
+func (h *host) startTeardown(t *task) (int, error) {
+	l := t.launch
+	t.group.Remove()
+	var err error
+	if t.group, err = process.NewCgroup(h.run, t.seen.Instance.String()+"-teardown", l.Memory, l.CPUs); err != nil {
+		return 0, err
+	}
+	env := append(hookEnv(l.Env, h.config.Dir, t.seen.Instance), fmt.Sprintf("%s=%d", container.ExitVariable, h.replicaExit(t)))
+	return h.spawner.Start(process.Command{
+		Argv: l.Teardown.Argv, Env: env, Dir: l.Dir, CgroupFD: t.group.FD(), Stdout: t.out, Stderr: t.err,
+	})
 }
 
 // clearing makes it known how a task's program ended while its teardown still
