@@ -5,9 +5,11 @@ package enginetest
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"muster.dev/muster/internal/engine"
 	"muster.dev/muster/internal/job"
 	"muster.dev/muster/internal/run"
 )
@@ -125,6 +127,9 @@ func teardownHostKilled(b *bench) {
 	spec.Roles["worker"].Teardown = "touch begun; sleep 1000"
 	s := b.submit(spec)
 	b.await("the teardown", func() bool { _, err := os.Stat(b.path("begun")); return err == nil })
+	s.until("the host knows that the task has ended", func(r run.Run) bool {
+		return slices.ContainsFunc(r.Tasks, func(i engine.Instance) bool { return i.State == engine.Clearing })
+	})
 	s.killHost()
 	r := s.end()
 	b.want(r, run.Succeeded, 0, "task")
