@@ -37,42 +37,58 @@ func (e staleClaim) Error() string {
 }
 
 func takeClaim(runDir string, fence int64) (*claim, error) {
-	f, err := os.OpenFile(filepath.Join(runDir, ClaimName), os.O_CREATE|os.O_RDWR, 0o600)
+	c, err := openClaim(runDir)
 	if err != nil {
 		return nil, err
 	}
-	c := &claim{f}
-	err = c.lock(claimPatience)
+	err = c.lock()
 	if err == nil {
 		err = c.raise(fence)
 	}
 	if err != nil {
-		_ = f.Close()
+		_ = c.f.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
+func openClaim(runDir string) (*claim, error) {
+	f, err := os.OpenFile(filepath.Join(runDir, ClaimName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &claim{f}, nil
+}
+
 // Bar keeps hosts that an owner before the one with this fence has started from
-// claiming the run from now on. It is ErrBusy when one has done so already.
+// claiming the run from now on. It is ErrBusy when one has done so already. It
+// takes no lock, as whoever calls it may be stopped at any moment.
 func Bar(runDir string, fence int64) error {
-	f, err := os.OpenFile(filepath.Join(runDir, ClaimName), os.O_CREATE|os.O_RDWR, 0o600)
+	c, err := openClaim(runDir)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	c := &claim{f}
-	if err := c.lock(0); err != nil {
+	defer c.f.Close()
+	if err := c.raise(fence); err != nil {
 		return err
 	}
-	return c.raise(fence)
+	// Who has the lock by now may have looked before; who comes later has not.
+	asked := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(c.f.Fd(), unix.F_OFD_GETLK, &asked); err != nil {
+		return err
+	}
+	if asked.Type != unix.F_UNLCK {
+		return ErrBusy
+	}
+	return nil
 }
 
-func (c *claim) lock(patience time.Duration) error {
+// lock makes us the only one, until our file descriptor is closed.
+func (c *claim) lock() error {
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		err := unix.Flock(int(c.f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil || time.Since(begin) >= patience {
-			if err == unix.EWOULDBLOCK {
+		err := unix.FcntlFlock(c.f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+		if err == nil || time.Since(begin) > claimPatience {
+			if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 				return ErrBusy
 			}
 			return err
@@ -80,16 +96,20 @@ func (c *claim) lock(patience time.Duration) error {
 	}
 }
 
-// raise notes a fence, unless a higher one is noted.
+// raise notes a fence, unless a higher one is noted. The file is a list that
+// only grows: nobody, however late, can take back what another has noted.
 func (c *claim) raise(fence int64) error {
-	b, err := io.ReadAll(io.NewSectionReader(c.f, 0, 64))
+	if _, err := c.f.Write(fmt.Appendf(nil, "%d\n", fence)); err != nil {
+		return err
+	}
+	b, err := io.ReadAll(io.NewSectionReader(c.f, 0, 1<<20))
 	if err != nil {
 		return err
 	}
-	if seen, _ := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); seen > fence {
-		return staleClaim{fence, seen}
+	for line := range strings.Lines(string(b)) {
+		if seen, _ := strconv.ParseInt(strings.TrimSpace(line), 10, 64); seen > fence {
+			return staleClaim{fence, seen}
+		}
 	}
-	// Fences only grow, and so do their digits: nothing of the old one is left.
-	_, err = c.f.WriteAt(fmt.Appendf(nil, "%d\n", fence), 0)
-	return err
+	return nil
 }
