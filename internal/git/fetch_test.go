@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"muster.dev/muster/internal/problem"
+	"muster.dev/muster/test/suite"
 )
 
 // A bed is a repository that tests fetch from, and the commits in it.
@@ -32,7 +33,7 @@ type bed struct {
 func newBed(t *testing.T) *bed {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not here")
+		suite.Require(t, "git", "git is not here")
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")

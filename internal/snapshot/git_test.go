@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"muster.dev/muster/test/suite"
 )
 
 // git runs git in dir, without the settings of this machine's user.
@@ -34,7 +36,7 @@ func git(t *testing.T, dir string, args ...string) string {
 func needGit(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		suite.Require(t, "git", "git is not here")
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"muster.dev/muster/test/suite"
 )
 
 var tty = Style{Terminal: true, Unicode: true, Width: 60, Height: 10}
@@ -217,7 +219,7 @@ func TestOpenOnFiles(t *testing.T) {
 func TestLiveOnlyWhereNothingElseWrites(t *testing.T) {
 	term, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("no pseudo terminal here: %v", err)
+		suite.Require(t, "terminal", "no pseudo terminal here: "+err.Error())
 	}
 	defer term.Close()
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"muster.dev/muster/test/suite"
 )
 
 func environ(m map[string]string) func(string) string {
@@ -59,7 +61,7 @@ func TestDetectOnFile(t *testing.T) {
 func TestDetectOnTerminal(t *testing.T) {
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("no pseudo terminal here: %v", err)
+		suite.Require(t, "terminal", "no pseudo terminal here: "+err.Error())
 	}
 	defer f.Close()
 	got := Detect(f, environ(map[string]string{"TERM": "xterm", "LANG": "C.UTF-8"}))

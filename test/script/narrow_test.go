@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"muster.dev/muster/test/suite"
 )
 
 // notBroken checks that only what stays whole was longer than the terminal:
@@ -51,7 +53,7 @@ func TestNarrowRun(t *testing.T) {
 func TestNarrowPs(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("no python3:", err)
+		suite.Require(t, "script", "no python3: "+err.Error())
 	}
 	for columns, reason := range map[int]string{60: "worker-0 raised 训…", 40: "worker-0"} {
 		t.Run(fmt.Sprint(columns), func(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"muster.dev/muster/test/suite"
 )
 
 // A terminal is a pseudo terminal with a program on it.
@@ -65,7 +67,7 @@ func openTerminal(t *testing.T, columns int) (keys, tty *os.File) {
 	t.Helper()
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("no pseudo terminals here:", err)
+		suite.Require(t, "script", "no pseudo terminals here: "+err.Error())
 	}
 	t.Cleanup(func() { _ = keys.Close() })
 	fd := int(keys.Fd())
