@@ -56,7 +56,11 @@ func Run(t *testing.T, o Options) {
 	}
 }
 
-func cases() []try {
+// cases are all there are: first how runs end, then what they are given and
+// held to, then what an owner may rely on.
+func cases() []try { return slices.Concat(endings(), services(), contracts()) }
+
+func endings() []try {
 	return []try{
 		{"success ends the helpers after the workers", success},
 		{"a failure stops the rest", failureStops},
@@ -90,7 +94,11 @@ func cases() []try {
 		{"a port that a program has is named", portOfProgram},
 		{"a port that a run has is named", portOfRun},
 		{"a task that starts again has its port again", portAgain},
+	}
+}
 
+func services() []try {
+	return []try{
 		{"mxnet tasks see their rendezvous", mxnetEnvironment},
 		{"torch tasks see their rendezvous", torchEnvironment},
 		{"joined shows who has found the others", joined},
@@ -109,6 +117,8 @@ func cases() []try {
 		{"what a task leaves behind ends with it", strays},
 		{"what a task leaves behind ends with a stop", straysStopped},
 		{"suspended tasks are gone and come back", suspended},
+		{"a suspended gang comes back in another size", resized},
+		{"GPUs are given out whole and disjoint", devices},
 
 		{"output is followed whole and read again", logsUnderLoad},
 		{"a line without an end is kept", lastLine},
@@ -117,7 +127,11 @@ func cases() []try {
 		{"python that hangs after an exception is ended", pythonHang},
 		{"python that hangs after sys.exit is ended with its code", pythonExitHang},
 		{"python that logs a traceback is left alone", pythonGoesOn},
+	}
+}
 
+func contracts() []try {
+	return []try{
 		{"held places start nothing", heldOnly},
 		{"the same apply twice is once", applyTwice},
 		{"a task that is not wanted is stopped", unwanted},
